@@ -1,0 +1,44 @@
+"""One file per lesson: the cases its answers are tried in, and the slips that are known."""
+
+import difflib
+import importlib
+from functools import cache
+from pathlib import Path
+
+from autograder.exercise import Lesson
+
+HERE = Path(__file__).parent
+
+
+class UnknownLesson(LookupError):
+    """No lesson or question of that name; the text says which there are."""
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+
+def names() -> list[str]:
+    """Return the lessons that have checks, in alphabetical order."""
+    return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "__init__")
+
+
+@cache
+def load(lesson: str) -> Lesson:
+    """Return one lesson's questions."""
+    if lesson not in names():
+        raise UnknownLesson(f"There is no lesson {lesson!r}. {_nearest(lesson, names())}")
+    return Lesson(lesson, importlib.import_module(f"autograder.lessons.{lesson}").QUESTIONS)
+
+
+def find_question(name: str) -> tuple[str, str]:
+    """Split "lesson.question" and make sure that both exist."""
+    lesson, _, question = str(name).partition(".")
+    known = load(lesson).names
+    if question not in known:
+        raise UnknownLesson(f"Lesson {lesson!r} has no {question!r}. {_nearest(question, known)}")
+    return lesson, question
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
