@@ -1,0 +1,46 @@
+# Two commands: `make course` builds everything, `make test` proves it. Each sets itself up.
+.DEFAULT_GOAL := course
+PYTHON := .venv/bin/python
+export OMP_NUM_THREADS := 1
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: course book serve release verify grade-demo screenshots lint test bench clean
+
+.venv/ready: requirements.txt pyproject.toml .ci/setup
+	@bash .ci/setup
+
+course: .venv/ready release book grade-demo ## Release the notebooks, build the book, grade a sample class
+	@$(PYTHON) -m autograder where
+
+release: .venv/ready ## Make exercises/*.ipynb from exercises/*.md and solutions/
+	$(PYTHON) -m autograder release
+
+book: .venv/ready ## Build the book; only pages whose code or data changed run again
+	$(PYTHON) book/build.py
+
+serve: .venv/ready ## Show the book, the class report and the feedback pages at localhost:8000
+	$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build 8000
+
+grade-demo: .venv/ready ## Grade the embedded sample class
+	$(PYTHON) -m autograder demo _build/course
+
+verify: .venv/ready ## Prove that the checks accept right answers and name wrong ones
+	$(PYTHON) -m autograder verify
+
+screenshots: .venv/ready ## Take the pictures of the README anew
+	$(PYTHON) book/readme_pictures.py
+
+lint: .venv/ready
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+test: .venv/ready lint release ## Everything that must hold before a change lands
+	$(PYTHON) book/build.py --strict
+	$(PYTHON) -m autograder verify
+	$(PYTHON) -m pytest
+
+bench: .venv/ready ## Measure, side by side, and write _build/bench.json
+	$(PYTHON) -m tests.bench
+
+clean: ## Remove what was built; the virtual environment stays
+	rm -rf _build book/assets/vendor
