@@ -1,0 +1,1 @@
+"""The interactive figures: one .py and one .js file each, and no kernel needed to use them."""
