@@ -1,0 +1,1 @@
+"""Small data sets made by the course itself, so that every lesson runs without a network."""
