@@ -4,21 +4,30 @@ PYTHON := .venv/bin/python
 export OMP_NUM_THREADS := 1
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: course book serve release verify grade-demo screenshots lint test bench clean
+.PHONY: course train book serve release verify grade-demo screenshots lint test bench clean
 
 .venv/ready: requirements.txt pyproject.toml .ci/setup
 	@bash .ci/setup
 
 course: .venv/ready release book grade-demo ## Release the notebooks, build the book, grade a sample class
-	@$(PYTHON) -m autograder where
+	@echo
+	@echo "The book:          _build/html/index.html"
+	@echo "The notebooks:     exercises/*.ipynb"
+	@echo "The feedback:      _build/course/feedback/"
+	@echo "The class report:  _build/course/class_report.html"
+	@echo "make serve shows them at localhost:8000."
 
 release: .venv/ready ## Make exercises/*.ipynb from exercises/*.md and solutions/
 	$(PYTHON) -m autograder release
 
-book: .venv/ready ## Build the book; only pages whose code or data changed run again
+train: .venv/ready ## Run the experiments that pages ask for, two at a time; what is kept is not run again
+	$(PYTHON) -m solutions.experiments
+
+book: .venv/ready train ## Build the book; only pages whose code or data changed run again
 	$(PYTHON) book/build.py
 
 serve: .venv/ready ## Show the book, the class report and the feedback pages at localhost:8000
+	@echo "http://localhost:8000/html/index.html  http://localhost:8000/course/class_report.html"
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build 8000
 
 grade-demo: .venv/ready ## Grade the embedded sample class
@@ -34,7 +43,7 @@ lint: .venv/ready
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 
-test: .venv/ready lint release ## Everything that must hold before a change lands
+test: .venv/ready lint release train ## Everything that must hold before a change lands
 	$(PYTHON) book/build.py --strict
 	$(PYTHON) -m autograder verify
 	$(PYTHON) -m pytest
