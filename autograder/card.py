@@ -127,7 +127,7 @@ def _map_cell(x: float, expected: float, most: float) -> str:
     differs = not (
         abs(x - expected) <= 1e-3 * most or x == expected or (x != x and expected != expected)
     )
-    frame = "2px solid #b3541e" if not same else "1px solid #8883"
+    frame = "2px solid #b3541e" if differs else "1px solid #8883"
     return (
         f'<td style="background:{colour};border:{frame};width:3.2em;height:1.7em;'
         f'font-size:11px;text-align:center" title="{x:.6g}">{x:.3g}</td>'

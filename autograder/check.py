@@ -32,7 +32,9 @@ def check(name: str, points: float) -> float | None:
             print(problem)
             return 0.0
         raise CheckFailed(str(problem)) from None
-    result = mark(load(lesson_name), question_name, own, os.environ.get(SEED, "") if graded else None)
+    result = mark(
+        load(lesson_name), question_name, own, os.environ.get(SEED, "") if graded else None
+    )
     show(result, graded)
     if graded:
         return scaled(result, points)

@@ -15,7 +15,10 @@ from torch import Tensor
 from autograder.wire import Died, Other, Raised
 
 # relative and absolute, of the largest expected value: float32 sums in another order stay inside
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+TOLERANCE = {torch.float64: 1e-8, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+FLOOR = 1e-6  # numbers far below this are not told from zero
+GRADIENTS = ("gradients", "parameter gradients")
 
 
 @dataclass(frozen=True)
@@ -28,25 +31,30 @@ class Difference:
     got: Any = None
 
 
-def difference(expected: Any, got: Any, where: str = "the result") -> Difference | None:
-    """Return the first difference between two observations, or None where they agree."""
+def difference(
+    expected: Any, got: Any, where: str = "the result", floor: float = FLOOR
+) -> Difference | None:
+    """Return the first difference between two observations, or None where they agree.
+
+    `floor` is the least scale that numbers are measured against.
+    """
     if isinstance(got, Raised) and not isinstance(expected, Raised):
         return Difference(_raised_text(got))
     if isinstance(got, Died):
         return Difference(f"the code did not finish: {got.how}")
     if isinstance(expected, Raised):
         return _different_raise(expected, got, where)
-    if _kind(expected) != _kind(got):
+    if _kind(expected) != _kind(got) or isinstance(expected, Other) != isinstance(got, Other):
         return Difference(_type_text(expected, got, where))
     if isinstance(expected, Tensor):
-        return _different_tensor(expected, got, where)
+        return _different_tensor(expected, got, where, floor)
     if isinstance(expected, dict):
-        return _different_dict(expected, got, where)
+        return _different_dict(expected, got, where, floor)
     if isinstance(expected, list | tuple):
-        return _different_list(expected, got, where)
+        return _different_list(expected, got, where, floor)
     if isinstance(expected, float):
         pair = (torch.tensor(v, dtype=torch.float64) for v in (expected, got))
-        found = _different_values(*pair, where, 1e-6)
+        found = _different_values(*pair, where, 1e-6, floor)
         return found and Difference(found.text, found.size, expected, got)
     if expected != got:
         return Difference(f"{where} should be {expected!r}, yours is {got!r}"[:400])
@@ -80,14 +88,16 @@ def _type_text(expected: Any, got: Any, where: str) -> str:
     return f"{where} should be a {wanted}, yours is a {_kind(got)}"
 
 
-def _different_tensor(expected: Tensor, got: Tensor, where: str) -> Difference | None:
+def _different_tensor(expected: Tensor, got: Tensor, where: str, floor: float) -> Difference | None:
     if expected.shape != got.shape:
         return Difference(_shape_text(expected, got, where), expected=expected, got=got)
     if expected.dtype != got.dtype:
         wanted, found = (str(t.dtype).removeprefix("torch.") for t in (expected, got))
         return Difference(f"{where} should be of dtype {wanted}, yours is {found}")
+    if expected.is_complex():
+        return _different_tensor(*map(torch.view_as_real, (expected, got)), where, floor)
     if expected.is_floating_point():
-        return _different_values(expected, got, where, TOLERANCE[expected.dtype])
+        return _different_values(expected, got, where, TOLERANCE[expected.dtype], floor)
     wrong = expected != got
     if not wrong.any():
         return None
@@ -108,14 +118,18 @@ def _picked(sizes: tuple, order: tuple) -> tuple:
 
 
 def _different_values(
-    expected: Tensor, got: Tensor, where: str, tolerance: float
+    expected: Tensor, got: Tensor, where: str, tolerance: float, floor: float
 ) -> Difference | None:
+    if torch.equal(expected, got):
+        return None
     odd, odd_got = _non_finite(expected), _non_finite(got)
     if not torch.equal(odd, odd_got):
-        return Difference(_non_finite_text(expected, got, odd, odd_got, where), math.inf, expected, got)
+        return Difference(
+            _non_finite_text(expected, got, odd, odd_got, where), math.inf, expected, got
+        )
     a, b = (torch.where(odd == 0, t, 0).double() for t in (expected, got))
     scale = a.abs().max().item() if a.numel() else 0.0
-    allowed = tolerance * (a.abs() + max(scale, 1e-30))
+    allowed = tolerance * (a.abs() + max(scale, floor))
     ratio = (a - b).abs() / allowed
     size = ratio.max().item() if ratio.numel() else 0.0
     if size <= 1:
@@ -130,16 +144,18 @@ def _non_finite(x: Tensor) -> Tensor:
 
 def _non_finite_text(expected, got, odd, odd_got, where: str) -> str:
     at = _first(odd != odd_got)
-    wanted, found = _number(expected[at]), _number(got[at])
+    wanted, found = _numbers(expected[at], got[at])
     return f"{where} is {found} at {_place(at)}, where {wanted} was expected"
 
 
 def _value_text(expected: Tensor, got: Tensor, wrong: Tensor, where: str) -> str:
     if expected.dim() == 0:
-        return f"{where} should be {_number(expected)}, yours is {_number(got)}"
+        wanted, found = _numbers(expected, got)
+        return f"{where} should be {wanted}, yours is {found}"
     at = _first(wrong)
     count = f"{int(wrong.sum())} of {wrong.numel()} numbers differ"
-    pair = f"expected {_number(expected[at])}, got {_number(got[at])}"
+    wanted, found = _numbers(expected[at], got[at])
+    pair = f"expected {wanted}, got {found}"
     return f"in {where} {count}; the first at {_place(at)}: {pair}"
 
 
@@ -151,17 +167,23 @@ def _place(at: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, at))}]"
 
 
-def _number(x: Tensor) -> str:
-    value = x.item()
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+def _numbers(expected: Tensor, got: Tensor) -> tuple[str, str]:
+    """Write two numbers with as few digits as tell them apart."""
+    pair = expected.item(), got.item()
+    if not isinstance(pair[0], float):
+        return str(pair[0]), str(pair[1])
+    texts = [tuple(f"{value:.{digits}g}" for value in pair) for digits in (5, 8, 12, 17)]
+    return next((t for t in texts if t[0] != t[1]), texts[0])
 
 
-def _different_dict(expected: dict, got: dict, where: str) -> Difference | None:
+def _different_dict(expected: dict, got: dict, where: str, floor: float) -> Difference | None:
     missing = [k for k in expected if k not in got]
     extra = [k for k in got if k not in expected]
     inner = [k for k in expected if k in got]
     for key in inner:
-        found = difference(expected[key], got[key], _key_name(key, where))
+        # a gradient that cancels to zero in theory is rounding noise of the others' size
+        least = _largest(expected) if key in GRADIENTS else floor
+        found = difference(expected[key], got[key], _key_name(key, where), least)
         if found:
             return found
     if "gradient error" in got and "gradient error" not in expected:
@@ -176,6 +198,13 @@ def _different_dict(expected: dict, got: dict, where: str) -> Difference | None:
     return None
 
 
+def _largest(seen: dict) -> float:
+    groups = [seen[key] for key in GRADIENTS if key in seen]
+    tensors = [t for g in groups for t in (g.values() if isinstance(g, dict) else g)]
+    sizes = [t.nan_to_num(0, 0, 0).abs().max() for t in tensors if t is not None and t.numel()]
+    return max([FLOOR, *map(float, sizes)])
+
+
 def _key_name(key: Any, where: str) -> str:
     names = {
         "result": "the result",
@@ -186,14 +215,18 @@ def _key_name(key: Any, where: str) -> str:
     }
     if where == "the result" and key in names:
         return names[key]
-    return f"{where} {key}" if where.startswith(("the gradient of", "the shape")) else f"{where}[{key!r}]"
+    return (
+        f"{where} {key}"
+        if where.startswith(("the gradient of", "the shape"))
+        else f"{where}[{key!r}]"
+    )
 
 
-def _different_list(expected, got, where: str) -> Difference | None:
+def _different_list(expected, got, where: str, floor: float) -> Difference | None:
     if len(expected) != len(got):
         return Difference(f"{where} should have {len(expected)} entries, yours has {len(got)}")
     for i, (a, b) in enumerate(zip(expected, got, strict=True)):
-        found = difference(a, b, where if "argument" in where else f"{where}[{i}]")
+        found = difference(a, b, where if "argument" in where else f"{where}[{i}]", floor)
         if found:
             return found
     return None

@@ -41,7 +41,7 @@ class Draw:
         return self.random.sample(range(low, high + 1), n)
 
     def normal(self, *shape: int, std: float = 1.5, dtype: torch.dtype = torch.float32) -> Tensor:
-        return (torch.randn(*shape, generator=self.generator, dtype=torch.float64) * std).to(dtype)
+        return (torch.randn(shape, generator=self.generator, dtype=torch.float64) * std).to(dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
         return torch.randint(low, high, shape, generator=self.generator)

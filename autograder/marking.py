@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.code import Code, code_of
 from autograder.compare import Difference, difference
-from autograder.exercise import ARGUMENTS, ROUTES, VISIBLE, Case, Choice, Conclusion, Exercise, Lesson
-from autograder.probe import observe, value
+from autograder.exercise import (
+    ARGUMENTS,
+    ROUTES,
+    VISIBLE,
+    Case,
+    Choice,
+    Conclusion,
+    Exercise,
+    Lesson,
+)
+from autograder.probe import MISSING, kind, observe, quiet, value
 from autograder.slips import Slip, SlipError, patched
-from autograder.wire import Raised
+from autograder.wire import Died, Raised
 
 DRAWS = 3  # how often each case is drawn from the instructor's seed
 
@@ -56,22 +66,34 @@ class Run:
     inputs: tuple
     expected: Any
     got: Any
+    key: tuple  # what tells this case and draw from all others
 
 
-def mark(lesson: Lesson, name: str, own: dict[str, Any], seed: str | None = None) -> Result:
+def mark(lesson: Lesson, name: str, own: dict[str, Any] | Code, seed: str | None = None) -> Result:
     """Mark one answer in `own`; with a seed, also on cases drawn from it."""
+    with quiet():  # inputs are drawn with torch's own defaults, not with the learner's
+        return _mark(lesson, name, code_of(own), seed)
+
+
+def _mark(lesson: Lesson, name: str, code: Code, seed: str | None) -> Result:
     question = lesson[name]
-    if name not in own or own[name] is None or own[name] is ...:
+    found = code.observe(kind, (name,))
+    if isinstance(found, Died):
+        return _failed(lesson, question, f"the code did not finish: {found.how}")
+    if found == MISSING:
         return _unanswered(lesson, question)
     if isinstance(question, Choice):
-        return _mark_choice(lesson, question, own)
+        return _mark_choice(lesson, question, code)
     if isinstance(question, Conclusion):
-        return _mark_conclusion(lesson, question, own)
-    if wrong_kind := _wrong_kind(question, own[name]):
+        return _mark_conclusion(lesson, question, code)
+    if wrong_kind := _wrong_kind(question, found):
         return _failed(lesson, question, wrong_kind)
-    result = _mark_exercise(lesson, question, own, seed)
+    result, done = _mark_exercise(lesson, question, code, seed)
     if not result.passed:
-        result = _mark_with_reference(lesson, question, own, seed, result)
+        result, done = _mark_with_reference(lesson, question, code, seed, result, done)
+    if not result.passed:
+        slips = matching_slips(question, done)
+        result.slips, result.reasons = [s.name for s in slips], [s.text for s in slips]
     return result
 
 
@@ -85,30 +107,28 @@ def _failed(lesson: Lesson, question: Any, text: str) -> Result:
     return Result(lesson.name, question.name, question.points, [part])
 
 
-def _wrong_kind(exercise: Exercise, answer: Any) -> str:
+def _wrong_kind(exercise: Exercise, found: Any) -> str:
     """Say in a sentence when a function was asked for and a class came, or the other way round."""
     wanted = "class" if isinstance(exercise.reference, type) else "function"
-    is_class = isinstance(answer, type)
-    if callable(answer) and is_class == (wanted == "class"):
-        return ""
-    found = "class" if is_class else "function" if callable(answer) else type(answer).__name__
-    return f"`{exercise.name}` should be a {wanted}, yours is a {found}."
+    return "" if found == wanted else f"`{exercise.name}` should be a {wanted}, yours is a {found}."
 
 
-def _mark_choice(lesson: Lesson, choice: Choice, own: dict) -> Result:
-    answer = observe(own, value, (choice.name,))
+def _mark_choice(lesson: Lesson, choice: Choice, code: Code) -> Result:
+    answer = code.observe(value, (choice.name,))
     return _lettered(lesson, choice, answer, choice.right, {})
 
 
-def _mark_conclusion(lesson: Lesson, question: Conclusion, own: dict) -> Result:
-    answer = observe(own, value, (question.name,))
-    measured = observe(own, question.probe, question.inputs)
+def _mark_conclusion(lesson: Lesson, question: Conclusion, code: Code) -> Result:
+    answer = code.observe(value, (question.name,))
+    measured = code.observe(question.probe, question.inputs)
     helped = []
-    if isinstance(measured, Raised):  # the code behind the experiment fails: that cost once
+    if isinstance(measured, Raised | Died):  # the code behind the experiment fails: that cost once
         earlier = {m.__name__: m for m in question.measures}
-        with replaced(own, earlier):
-            measured = observe(own, question.probe, question.inputs)
+        with code.replaced(earlier, question.name):
+            measured = code.observe(question.probe, question.inputs)
         helped = list(earlier)
+    if not isinstance(measured, dict):
+        return _failed(lesson, question, "the experiment does not run: restart and run all cells")
     right = question.decide(measured)
     result = _lettered(lesson, question, answer, right, measured)
     result.with_reference = helped
@@ -116,7 +136,7 @@ def _mark_conclusion(lesson: Lesson, question: Conclusion, own: dict) -> Result:
 
 
 def _lettered(lesson, question, answer: Any, right: str, measured: dict) -> Result:
-    letter = answer.strip().lower() if isinstance(answer, str) else answer
+    letter = answer.strip().lower() if isinstance(answer, str) else None
     if letter not in question.answers:
         letters = ", ".join(repr(k) for k in question.answers)
         return _failed(lesson, question, f"answer with one of {letters}")
@@ -129,24 +149,25 @@ def _lettered(lesson, question, answer: Any, right: str, measured: dict) -> Resu
     return result
 
 
-def runs(exercise: Exercise, own: dict, seed: str | None) -> Iterator[Run]:
+def runs(exercise: Exercise, own: dict | Code, seed: str | None) -> Iterator[Run]:
     """Run all cases: the visible ones, and with a seed the drawn ones."""
+    code = code_of(own)
     drawn = [(seed, i) for i in range(DRAWS)] if seed is not None else []
     reference = vars(exercise.module)
     for case, (s, i) in itertools.product(exercise.cases, [(VISIBLE, 0), *drawn]):
         inputs = case.inputs(exercise.name, s, i)
-        expected = _expected(exercise, case, s, i, inputs, reference)
-        yield Run(case, inputs, expected, observe(own, case.probe, inputs))
+        key = (exercise.module.__name__, exercise.name, case.part, case.about, s, i)
+        expected = _kept(key, reference, case, inputs)
+        yield Run(case, inputs, expected, code.observe(case.probe, inputs), key)
 
 
 _KEPT: dict[tuple, Any] = {}
 
 
-def _expected(exercise: Exercise, case: Case, seed: str, i: int, inputs: tuple, reference) -> Any:
-    """Ask the reference once per process for each case."""
-    key = (exercise.module.__name__, exercise.name, case.part, case.about, seed, i)
+def _kept(key: tuple, own: dict, case: Case, inputs: tuple) -> Any:
+    """Ask the reference, or a slip of it, once per process for each case."""
     if key not in _KEPT:
-        _KEPT[key] = observe(reference, case.probe, inputs)
+        _KEPT[key] = observe(own, case.probe, inputs)
     return _KEPT[key]
 
 
@@ -168,9 +189,11 @@ def _only(keys: list, seen: dict) -> dict:
     return {k: v for k, v in seen.items() if k in keys}
 
 
-def _mark_exercise(lesson: Lesson, exercise: Exercise, own: dict, seed: str | None) -> Result:
+def _mark_exercise(
+    lesson: Lesson, exercise: Exercise, code: Code, seed: str | None
+) -> tuple[Result, list[Run]]:
     seen: dict[str, list] = {name: [] for name in exercise.parts}
-    done = list(runs(exercise, own, seed))
+    done = list(runs(exercise, code, seed))
     pictures = None
     for run in done:
         for part, found in differences(run, exercise.parts).items():
@@ -180,11 +203,7 @@ def _mark_exercise(lesson: Lesson, exercise: Exercise, own: dict, seed: str | No
     parts = [_part(name, points, seen[name]) for name, points in exercise.parts.items()]
     for part in parts:  # to leave the arguments alone is worth nothing by itself
         part.passed &= part.name != ARGUMENTS or any(p.passed for p in parts if p is not part)
-    result = Result(lesson.name, exercise.name, exercise.points, parts, pictures=pictures)
-    if not result.passed:
-        slips = matching_slips(exercise, done)
-        result.slips, result.reasons = [s.name for s in slips], [s.text for s in slips]
-    return result
+    return Result(lesson.name, exercise.name, exercise.points, parts, pictures=pictures), done
 
 
 def _part(name: str, points: float, seen: list[tuple[Run, Difference | None]]) -> Part:
@@ -213,18 +232,30 @@ def matching_slips(exercise: Exercise, done: list[Run]) -> list[Slip]:
     for slip in exercise.slips:
         if _matches(exercise, done, (slip,)):
             return [slip]
-    for pair in itertools.combinations(exercise.slips, 2):
+    idle, fits = _alone(exercise.slips, done[0])
+    for a, b in itertools.combinations(exercise.slips, 2):
+        # where one slip changes nothing, the other must explain all: that sorts out most pairs
+        if (a in idle and b not in fits) or (b in idle and a not in fits):
+            continue
         with contextlib.suppress(SlipError, SyntaxError):
-            if _matches(exercise, done, pair):
-                return list(pair)
+            if _matches(exercise, done, (a, b)):
+                return [a, b]
     return []
+
+
+def _alone(slips: list[Slip], run: Run) -> tuple[set[Slip], set[Slip]]:
+    """Return the slips that change nothing in a run, and those that alone give what was got."""
+    seen = {s: _kept((*run.key, s.name), patched(s), run.case, run.inputs) for s in slips}
+    idle = {slip for slip, would in seen.items() if difference(run.expected, would) is None}
+    fits = {slip for slip, would in seen.items() if difference(would, run.got) is None}
+    return idle, fits
 
 
 def _matches(exercise: Exercise, done: list[Run], slips: tuple[Slip, ...]) -> bool:
     """Compare all runs. Exceptions are no evidence: a run that fails by value must agree."""
     own, evidence = patched(*slips), False
     for run in done:
-        would = observe(own, run.case.probe, run.inputs)
+        would = _kept((*run.key, *(s.name for s in slips)), own, run.case, run.inputs)
         if isinstance(would, Raised) or isinstance(run.got, Raised):
             if not (isinstance(would, Raised) and isinstance(run.got, Raised)):
                 return False
@@ -238,29 +269,16 @@ def _matches(exercise: Exercise, done: list[Run], slips: tuple[Slip, ...]) -> bo
 
 
 def _mark_with_reference(
-    lesson: Lesson, exercise: Exercise, own: dict, seed: str | None, first: Result
-) -> Result:
+    lesson: Lesson, exercise: Exercise, code: Code, seed: str | None, first: Result, done: list[Run]
+) -> tuple[Result, list[Run]]:
     """Mark again with the earlier answers that the reference uses put right: a slip costs once."""
     earlier = lesson.names[: lesson.names.index(exercise.name)]
     used = [n for n in exercise.uses(earlier) if isinstance(lesson[n], Exercise)]
     if not used:
-        return first
-    with replaced(own, {n: lesson[n].reference for n in used}):
-        again = _mark_exercise(lesson, exercise, own, seed)
+        return first, done
+    with code.replaced({n: lesson[n].reference for n in used}, exercise.name):
+        again, done_again = _mark_exercise(lesson, exercise, code, seed)
     if again.score <= first.score:
-        return first
+        return first, done
     again.with_reference = used
-    return again
-
-
-@contextlib.contextmanager
-def replaced(own: dict[str, Any], others: dict[str, Any]):
-    """Put other objects under these names for a while: the learner's code reads them by name."""
-    before = {n: own[n] for n in others if n in own}
-    own.update(others)
-    try:
-        yield
-    finally:
-        for n in others:
-            own.pop(n, None)
-        own.update(before)
+    return again, done_again

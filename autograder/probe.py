@@ -19,17 +19,19 @@ import torch
 
 from autograder.wire import Raised, dumps, loads
 
+MISSING = "nothing"  # what `kind` says of an answer that is not there
+
 
 def observe(own: Mapping[str, Any], probe: Callable, inputs: tuple) -> Any:
     """Run a probe on copies of the inputs; return what it saw, or `Raised`."""
     namespace = SimpleNamespace(**{k: v for k, v in own.items() if type(k) is str})
-    copies = loads(dumps(inputs))
     with quiet():
+        copies = loads(dumps(inputs))
         try:
-            seen = probe(namespace, *copies)
+            seen = loads(dumps(probe(namespace, *copies)))
         except (Exception, SystemExit) as error:
             seen = describe(error)
-    return loads(dumps(seen))
+    return seen
 
 
 def describe(error: BaseException) -> Raised:
@@ -38,27 +40,34 @@ def describe(error: BaseException) -> Raised:
     ours = {__file__}
     frames = [f for f in frames if f.filename not in ours and "/torch/" not in f.filename]
     lines = [f"line {f.lineno}, in {f.name}: {f.line}" for f in frames if f.line]
-    return Raised(type(error).__name__, str(error)[:2000], "\n".join(lines[-5:]))
+    try:
+        text = str(error)[:2000]
+    except Exception:  # an exception of the learner's own whose text cannot be read
+        text = ""
+    return Raised(type(error).__name__, text, "\n".join(lines[-5:]))
 
 
 @contextlib.contextmanager
 def quiet():
     """Keep warnings and prints of the code under test out of the notebook, and torch's state.
 
-    What a learner's cell changed globally (default dtype, gradient mode) is put right for the
-    probe and restored after it.
+    What a learner's cell changed globally (default dtype and device, gradient mode) is put right
+    for the probe and restored after it.
     """
     dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
+    threads = torch.get_num_threads()
     torch.set_default_dtype(torch.float32)
+    torch.set_num_threads(1)  # probes are small; on a busy machine more threads wait for each other
     out, err = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = io.StringIO()
     try:
-        with warnings.catch_warnings(), torch.enable_grad():
+        with warnings.catch_warnings(), torch.enable_grad(), torch.device("cpu"):
             warnings.simplefilter("ignore")
             yield
     finally:
         sys.stdout, sys.stderr = out, err
         torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
         torch.set_grad_enabled(grad)
 
 
@@ -69,8 +78,10 @@ def call(own, name, args, kwargs=None, gradient=True):
     kwargs = kwargs or {}
     function = getattr(own, name)
     fresh = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
-    result = function(*fresh, **kwargs)
-    seen = {"result": result, "inputs": [a for a in fresh if isinstance(a, torch.Tensor)]}
+    named = {k: a.clone() if isinstance(a, torch.Tensor) else a for k, a in kwargs.items()}
+    result = function(*fresh, **named)
+    left = [a for a in [*fresh, *named.values()] if isinstance(a, torch.Tensor)]
+    seen = {"result": result, "inputs": left}
     if gradient and isinstance(result, torch.Tensor) and result.is_floating_point():
         leaves = [
             a.clone().requires_grad_()
@@ -81,11 +92,14 @@ def call(own, name, args, kwargs=None, gradient=True):
         asked = [a for a in leaves if isinstance(a, torch.Tensor) and a.requires_grad]
         try:
             # times 1: a leaf may not be written into, and that is not what is asked here
-            again = function(*[a * 1 if isinstance(a, torch.Tensor) else a for a in leaves], **kwargs)
+            copies = [
+                a * 1 if isinstance(a, torch.Tensor) and a.requires_grad else a for a in leaves
+            ]
+            again = function(*copies, **kwargs)
             if again.requires_grad and asked:
                 push = torch.cos(torch.arange(again.numel(), dtype=again.dtype))
-                push = push.reshape(again.shape)
-                seen["gradients"] = list(torch.autograd.grad(again, asked, push, allow_unused=True))
+                one = (again * push.reshape(again.shape)).sum()
+                seen["gradients"] = list(torch.autograd.grad(one, asked, allow_unused=True))
             elif asked:
                 seen["gradients"] = [None for _ in asked]
         except RuntimeError as error:
@@ -115,7 +129,7 @@ def module(own, name, config, weights, args, kwargs=None):
     seen = {
         "parameters": found,
         "result": result,
-        "inputs": [a for a in fresh if isinstance(a, torch.Tensor)],
+        "inputs": [a for a in [*fresh, *kwargs.values()] if isinstance(a, torch.Tensor)],
     }
     named = dict(built.named_parameters())
     asked = [a for a in leaves if isinstance(a, torch.Tensor) and a.requires_grad]
@@ -124,12 +138,22 @@ def module(own, name, config, weights, args, kwargs=None):
     try:
         if isinstance(result, torch.Tensor) and result.requires_grad:
             push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
-            grads = torch.autograd.grad(result, wanted, push, allow_unused=True)
+            grads = torch.autograd.grad((result * push).sum(), wanted, allow_unused=True)
         seen["gradients"] = list(grads[: len(asked)])
         seen["parameter gradients"] = dict(zip(named, grads[len(asked) :], strict=True))
     except RuntimeError as error:
         seen["gradient error"] = str(error).splitlines()[0]
     return seen
+
+
+def kind(own, name):
+    """Say what stands under a name: "nothing", "class", "function" or the name of a type."""
+    value = getattr(own, name, None)
+    if value is None or value is ...:
+        return "nothing"
+    if isinstance(value, type):
+        return "class"
+    return "function" if callable(value) else type(value).__name__
 
 
 def value(own, name):

@@ -234,7 +234,9 @@ def _verify_ids(notebook: NotebookNode, lesson: str) -> None:
     ids = [cell.id for cell in notebook.cells]
     twice = {i for i in ids if ids.count(i) > 1}
     if twice:
-        raise ReleaseError(f"{lesson}: two cells have the id {sorted(twice)[0]!r}: name one of them")
+        raise ReleaseError(
+            f"{lesson}: two cells have the id {sorted(twice)[0]!r}: name one of them"
+        )
 
 
 def _verify_points(notebook: NotebookNode, lesson: Lesson) -> None:

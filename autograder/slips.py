@@ -37,9 +37,9 @@ def patched(*slips: Slip) -> dict[str, Any]:
 @cache
 def _patched(slips: tuple[Slip, ...]) -> dict[str, Any]:
     module = slips[0].module
-    source = source_of(module)
+    original = source = source_of(module)
     for slip in slips:
-        source = _edit(source, slip)
+        source = _edit(source, slip, span(original, slip.where.__qualname__))
     return run_source(module, source)
 
 
@@ -55,8 +55,9 @@ def run_source(module: ModuleType, source: str) -> dict[str, Any]:
     return namespace
 
 
-def _edit(source: str, slip: Slip) -> str:
-    start, end = span(source, slip.where.__qualname__)
+def _edit(source: str, slip: Slip, lines_of_object: tuple[int, int]) -> str:
+    """Make one slip; edits keep the number of lines, so an object stays where it was."""
+    start, end = lines_of_object
     lines = source.splitlines(keepends=True)
     body = "".join(lines[start:end])
     if body.count(slip.old) != 1:
@@ -69,6 +70,7 @@ def _edit(source: str, slip: Slip) -> str:
     return "".join([*lines[:start], body.replace(slip.old, slip.new), *lines[end:]])
 
 
+@cache
 def span(source: str, qualname: str) -> tuple[int, int]:
     """Return the first line (from 0) of a function or class, and the line after its last."""
     nodes = ast.parse(source).body

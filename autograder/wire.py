@@ -8,13 +8,15 @@ encoding is used in one process and between two, so that scores are equal in bot
 import json
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
 MAX_DEPTH = 40
+MAX_NODES = 1_000_000  # a list that holds itself twice would grow without end
+MAX_BITS = 10_000  # Python reads no longer numbers from decimal digits
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
@@ -47,15 +49,18 @@ class Died:
     how: str
 
 
+NAMED = {"other": Other, "Other": Other, "Raised": Raised, "Died": Died}
+
+
 class WireError(ValueError):
     """The bytes are not a well-formed message."""
 
 
 def dumps(value: Any) -> bytes:
     """Write a value as a length, a JSON header and the raw buffers of its tensors."""
-    buffers: list[bytes] = []
-    header = json.dumps(_pack(value, buffers, 0)).encode("utf-8", "surrogatepass")
-    return struct.pack("<Q", len(header)) + header + b"".join(buffers)
+    parcel = _Parcel()
+    header = json.dumps(_pack(value, parcel, 0)).encode("utf-8", "surrogatepass")
+    return struct.pack("<Q", len(header)) + header + b"".join(parcel.buffers)
 
 
 def loads(data: bytes) -> Any:
@@ -66,7 +71,14 @@ def loads(data: bytes) -> Any:
         return _unpack(header, memoryview(data)[8 + size :], [0], 0)
     except WireError:
         raise
-    except (struct.error, ValueError, TypeError, KeyError, RuntimeError, RecursionError) as error:
+    except (
+        struct.error,
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        RuntimeError,
+    ) as error:
         raise WireError(f"not a message: {error}") from None
 
 
@@ -76,39 +88,59 @@ def _type_name(value: Any) -> str:
     return name if kind.__module__ == "builtins" else f"{kind.__module__}.{name}"
 
 
-def _pack(value: Any, buffers: list[bytes], depth: int) -> Any:
+@dataclass
+class _Parcel:
+    """What has been packed so far: the buffers, and how many values."""
+
+    buffers: list[bytes] = field(default_factory=list)
+    nodes: int = 0
+
+
+def _pack(value: Any, parcel: _Parcel, depth: int) -> Any:
     """Describe a value in JSON; `type(x) is` rather than isinstance, so that no subclass lies."""
     kind = type(value)
-    if depth > MAX_DEPTH:
+    parcel.nodes += 1
+    if depth >= MAX_DEPTH or parcel.nodes > MAX_NODES:
         return {"other": "a value nested too deeply"}
-    if value is None or kind in (bool, int, str):
+    if value is None or kind in (bool, str):
         return value
+    if kind is int:
+        return value if value.bit_length() < MAX_BITS else {"int": hex(value)}
     if kind is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if kind is bytes:
-        buffers.append(value)
+        parcel.buffers.append(value)
         return {"bytes": len(value)}
     if kind in (list, tuple):
-        return {kind.__name__: [_pack(item, buffers, depth + 1) for item in value]}
+        items = value if parcel.nodes <= MAX_NODES else ()
+        return {kind.__name__: [_pack(item, parcel, depth + 1) for item in items]}
     if kind is dict:
         pairs = [
-            [_pack(k, buffers, depth + 1), _pack(v, buffers, depth + 1)] for k, v in value.items()
+            [_pack(k, parcel, depth + 1), _pack(v, parcel, depth + 1)] for k, v in value.items()
         ]
         return {"dict": pairs}
     if kind in (Raised, Died, Other):
         return {kind.__name__: [str(v) for v in vars(value).values()]}
     if kind in (Tensor, torch.nn.Parameter):
-        return _pack_tensor(value, buffers)
+        return _pack_tensor(value, parcel)
     return {"other": _type_name(value)}
 
 
-def _pack_tensor(tensor: Tensor, buffers: list[bytes]) -> Any:
+def _pack_tensor(tensor: Tensor, parcel: _Parcel) -> Any:
     dtype = str(tensor.dtype).removeprefix("torch.")
     if dtype not in DTYPES or tensor.layout is not torch.strided or tensor.is_meta:
         return {"other": f"a {tensor.layout} tensor of {dtype} on {tensor.device}"}
-    flat = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
-    buffers.append(flat.view(torch.uint8).numpy().tobytes())
-    return {"tensor": [dtype, *tensor.shape]}
+    plain = tensor.detach().resolve_conj().resolve_neg().cpu()
+    order = sorted(range(plain.dim()), key=lambda axis: -plain.stride(axis))
+    if order == sorted(order) or not plain.permute(order).is_contiguous():
+        order = None
+        flat = plain.contiguous().reshape(-1)
+    else:  # a transposed tensor stays one: code may work on one memory layout only
+        flat = plain.permute(order).reshape(-1)
+    parcel.buffers.append(flat.view(torch.uint8).numpy().tobytes())
+    sizes = plain.shape if order is None else plain.permute(order).shape
+    described = {"tensor": [dtype, *sizes]}
+    return described if order is None else {"permuted": [order, described]}
 
 
 def _unpack(node: Any, data: memoryview, at: list[int], depth: int) -> Any:
@@ -120,20 +152,25 @@ def _unpack(node: Any, data: memoryview, at: list[int], depth: int) -> Any:
     ((tag, body),) = node.items()
     if tag == "float":
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[body]
+    if tag == "int":
+        return int(body, 16)
     if tag == "bytes":
         return bytes(_take(data, at, body))
     if tag in ("list", "tuple"):
         items = [_unpack(item, data, at, depth + 1) for item in body]
         return items if tag == "list" else tuple(items)
     if tag == "dict":
-        pairs = [(_unpack(k, data, at, depth + 1), _unpack(v, data, at, depth + 1)) for k, v in body]
+        pairs = [
+            (_unpack(k, data, at, depth + 1), _unpack(v, data, at, depth + 1)) for k, v in body
+        ]
         return dict(pairs)
     if tag == "tensor":
         return _unpack_tensor(body, data, at)
-    if tag in ("other", "Other"):
-        return Other(body if tag == "other" else body[0])
-    if tag in ("Raised", "Died"):
-        return {"Raised": Raised, "Died": Died}[tag](*body)
+    if tag == "permuted":
+        return _unpack_permuted(body, data, at)
+    texts = [body] if tag == "other" else body
+    if tag in NAMED and all(type(text) is str for text in texts):
+        return NAMED[tag](*texts)
     raise WireError(f"unknown tag {tag!r}")
 
 
@@ -144,7 +181,19 @@ def _unpack_tensor(body: list, data: memoryview, at: list[int]) -> Tensor:
     raw = _take(data, at, math.prod(shape) * dtype.itemsize)
     if not raw:
         return torch.empty(shape, dtype=dtype)
+    if dtype is torch.bool:  # any byte but 0 is True, and no byte but 0 and 1 may get in
+        return (torch.frombuffer(bytearray(raw), dtype=torch.uint8) != 0).reshape(shape)
     return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
+
+
+def _unpack_permuted(body: list, data: memoryview, at: list[int]) -> Tensor:
+    order, described = body
+    named = type(described) is dict and described.keys() == {"tensor"}
+    if not named or not all(type(axis) is int for axis in order):
+        raise WireError("a permuted tensor that is none")
+    return _unpack_tensor(described["tensor"], data, at).permute(
+        [order.index(axis) for axis in range(len(order))]
+    )
 
 
 def _take(data: memoryview, at: list[int], size: int) -> memoryview:

@@ -52,8 +52,8 @@ class MultiHeadAttention(nn.Module):
         """Project to queries, keys and values, attend in every head, merge, project.
 
         x (B, T, C) asks; context (B, S, C) is looked at, x itself when it is None;
-        mask (T, S) or (B, T, S), True where looking is allowed, the same for all heads
-        -> (B, T, C).
+        mask (T, S) or (B, T, S), True where looking is allowed, the same for all heads;
+        a token that may look at nothing finds zeros in every head -> (B, T, C).
         """
         context = x if context is None else context
         q = split_heads(self.query(x), self.n_head)  # (B, H, T, D)

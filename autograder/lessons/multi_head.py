@@ -2,7 +2,17 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Choice, Draw, Exercise, args, built
+from autograder.exercise import (
+    ARGUMENTS,
+    GRADIENT,
+    Case,
+    Choice,
+    Conclusion,
+    Draw,
+    Exercise,
+    args,
+    built,
+)
 from autograder.probe import module
 from autograder.puzzle import Puzzle
 from autograder.slips import Slip, patched
@@ -83,7 +93,9 @@ SPLIT = Exercise(
             "The heads come in reverse order: head 0 gets the first D columns.",
         ),
     ],
-    equivalent={},
+    equivalent={
+        "split_heads: x.size(-1) -> -1": "-1 // n_head is -1, and unflatten works that size out",
+    },
 )
 
 
@@ -104,8 +116,16 @@ MERGE = Exercise(
         Case("values", "one token", lambda d: args(d.normal(2, 3, 1, 4))),
         Case("any leading axes", "no batch", _merge()),
         Case("any leading axes", "two leading axes", _merge(2, 3)),
-        Case("any memory layout", "heads that were split", lambda d: args(d.normal(2, 4, 3, 5).transpose(1, 2))),
-        Case("any memory layout", "a permuted tensor", lambda d: args(d.normal(5, 2, 4, 3).movedim(0, -1))),
+        Case(
+            "any memory layout",
+            "heads that were split",
+            lambda d: args(d.normal(2, 4, 3, 5).transpose(1, 2)),
+        ),
+        Case(
+            "any memory layout",
+            "a permuted tensor",
+            lambda d: args(d.normal(5, 2, 4, 3).movedim(0, -1)),
+        ),
     ],
     slips=[
         Slip(
@@ -213,7 +233,9 @@ LAYER = Exercise(
         Case("self-attention", "one sentence", lambda d: _layer(d, 1, 5, None, 3, 2), module),
         Case("self-attention", "with biases", lambda d: _self(d, bias=True), module),
         Case("cross-attention", "T tokens look at S others", _cross, module),
-        Case("cross-attention", "a context as long as x", lambda d: _layer(d, 2, 4, 4, 3, 2), module),
+        Case(
+            "cross-attention", "a context as long as x", lambda d: _layer(d, 2, 4, 4, 3, 2), module
+        ),
         Case("mask", "a causal mask", _causal, module),
         Case("mask", "a mask for each sentence", _batch_mask, module),
         Case("mask", "a token that may look at nothing", _blind_query, module),
@@ -258,7 +280,8 @@ LAYER = Exercise(
             MultiHeadAttention.forward,
             "scaled_dot_product_attention(q, k, v, mask)",
             "scaled_dot_product_attention(q[:, :1], k[:, :1], v, mask)",
-            "Every head uses the weights of the first one: each must match its own queries and keys.",
+            "Every head uses the weights of the first one: each must match its own queries and "
+            "keys.",
         ),
         Slip(
             "keys and values exchanged",
@@ -324,8 +347,9 @@ LAYER = Exercise(
             MultiHeadAttention.forward,
             "mask = mask.unsqueeze(-3)",
             "mask = mask",
-            "A mask (B, T, S) meets scores (B, H, T, S) without an axis for the heads: with B equal "
-            "to H it silently masks head b instead of sentence b. Insert the axis: unsqueeze(-3).",
+            "A mask (B, T, S) meets scores (B, H, T, S) without an axis for the heads: with B "
+            "equal to H it silently masks head b instead of sentence b. Insert the axis: "
+            "unsqueeze(-3).",
         ),
         Slip(
             "input added",
@@ -359,7 +383,8 @@ LAYER = Exercise(
             MultiHeadAttention.forward,
             "scaled_dot_product_attention(q, k, v, mask)",
             "scaled_dot_product_attention(q.detach(), k, v, mask)",
-            "The result is right but no gradient reaches the queries: is there a detach() or .data?",
+            "The result is right but no gradient reaches the queries: is there a detach() or "
+            ".data?",
         ),
     ],
 )
@@ -401,4 +426,34 @@ WHICH_LINE = Choice(
     },
 )
 
-QUESTIONS = [SPLIT, MERGE, LAYER, WHICH_LINE]
+
+def _one_head_or_two(own, seed):
+    """Train the small lookup models with the layer under test."""
+    from solutions.lookup_model import compare_heads
+
+    right = compare_heads(own.MultiHeadAttention, seed)
+    return {"one": right["one head"]["both"], "two": right["two heads"]["both"]}
+
+
+def _what_heads_buy(measured: dict) -> str:
+    gain = measured["two"] - measured["one"]
+    if abs(gain) > 0.2:
+        return "b" if gain > 0 else "c"
+    return "a" if measured["one"] > 0.5 else "d"
+
+
+WHAT_HEADS_BUY = Conclusion(
+    "what_heads_buy",
+    points=15,
+    probe=_one_head_or_two,
+    inputs=(0,),
+    decide=_what_heads_buy,
+    measures=[MultiHeadAttention],
+    answers={
+        letter: "With your layer, one head had both answers right in {one:.0%} of the scenes, "
+        "two heads in {two:.0%}."
+        for letter in "abcd"
+    },
+)
+
+QUESTIONS = [SPLIT, MERGE, LAYER, WHICH_LINE, WHAT_HEADS_BUY]

@@ -10,14 +10,19 @@ from autograder.slips import Slip, patched
 from solutions.warm_up import one_hot_rows, softmax, weighted_average
 
 
-def _one_huge_row(d):
-    x = d.normal(3, 4)
-    x[1] += 10_000
-    return args(x, -1)
+# float32 tells numbers near 10,000 apart to a thousandth only; in float64 an answer may subtract
+# in any order
+def _one_huge_row(by, dtype):
+    def draw(d):
+        x = d.normal(3, 4, dtype=dtype)
+        x[1] += by
+        return args(x, -1)
+
+    return draw
 
 
 def _one_huge_score(d):
-    x = d.normal(2, 3, 5)
+    x = d.normal(2, 3, 5, dtype=torch.float64)
     x[0, 1, 2], x[1, 0, 4] = 10_000, -10_000
     return args(x, -1)
 
@@ -35,8 +40,9 @@ SOFTMAX = Exercise(
         Case("every axis", "the middle axis of three", lambda d: args(d.normal(*d.sizes(3)), 1)),
         Case("every axis", "axis -2 of four", lambda d: args(d.normal(*d.sizes(4)), -2)),
         Case("large scores", "one score of 10,000, one of -10,000", _one_huge_score),
-        Case("large scores", "one row raised by 10,000", _one_huge_row),
-        Case("large scores", "all scores -10,000", lambda d: args(d.normal(2, 3) - 1e4, -1)),
+        Case("large scores", "one row raised by 10,000", _one_huge_row(10_000, torch.float64)),
+        Case("large scores", "one row raised by 100", _one_huge_row(100, torch.float32)),
+        Case("large scores", "one row lowered by 10,000", _one_huge_row(-10_000, torch.float64)),
     ],
     slips=[
         Slip(
@@ -61,7 +67,8 @@ SOFTMAX = Exercise(
             "x.amax(dim, keepdim=True)  # the weights depend on differences only\n"
             "    exponentials = shifted.exp()\n"
             "    return exponentials / exponentials.sum(dim, keepdim=True)",
-            "x.max()\n    exponentials = shifted.exp()\n    return exponentials / exponentials.sum()",
+            "x.max()\n    exponentials = shifted.exp()\n"
+            "    return exponentials / exponentials.sum()",
             "This is a softmax over all numbers of the tensor together: `dim` is not used. Every "
             "slice along `dim` must sum to one.",
         ),
@@ -175,10 +182,16 @@ AVERAGE = Exercise(
         Case("values", "as many rows as columns", lambda d: args(d.rows(4, 4), d.normal(4, 4))),
         Case("values", "one token", lambda d: args(d.rows(1, 1), d.normal(1, 3))),
         Case("batches", "a batch", _average(3)),
-        Case("batches", "a batch as long as its rows", lambda d: args(d.rows(3, 3, 3), d.normal(3, 3, 3))),
+        Case(
+            "batches",
+            "a batch as long as its rows",
+            lambda d: args(d.rows(3, 3, 3), d.normal(3, 3, 3)),
+        ),
         Case("batches", "two leading axes", _average(2, 3)),
         Case("batches", "one table of values for all", _average(5, leading_v=())),
-        Case("batches", "a transposed table", lambda d: args(d.rows(2, 3, 4), d.normal(2, 5, 4).mT)),
+        Case(
+            "batches", "a transposed table", lambda d: args(d.rows(2, 3, 4), d.normal(2, 5, 4).mT)
+        ),
     ],
     slips=[
         Slip(
@@ -223,6 +236,14 @@ AVERAGE = Exercise(
             "weights @ values / values.size(-2)",
             "The weights sum to one, so the weighted sum is the average already: do not divide by "
             "the number of rows.",
+        ),
+        Slip(
+            "divided by the sum of the weights",
+            weighted_average,
+            "weights @ values",
+            "weights @ values / weights.sum(-1, keepdim=True)",
+            "The result is right, but you divide by the sum of the weights, which is one already: "
+            "the gradient with respect to the weights becomes another.",
         ),
         Slip(
             "columns normalised",
@@ -334,8 +355,11 @@ ONE_HOT = Exercise(
             "The n columns come first; they belong in the last axis: (..., n).",
         ),
     ],
+    equivalent={
+        "one_hot_rows: torch.arange(n, device=ids.device) -> torch.arange(n)": "the checks run on "
+        "the CPU, where tensors are made anyway; on another device the comparison would raise",
+    },
 )
-
 
 
 def puzzle() -> Puzzle:
@@ -351,7 +375,8 @@ WHICH_LINE = Choice(
     points=10,
     right="c",
     answers={
-        "a": "With `softmax(scores, dim=-1)` every row would sum to one. In the picture they do not.",
+        "a": "With `softmax(scores, dim=-1)` every row would sum to one. In the picture they do "
+        "not.",
         "b": "With `softmax(scores, dim=0)` every column would sum to one. In the picture they do "
         "not.",
         "c": "Only all twelve cells together sum to one: the scores were normalised as one long "
