@@ -1,0 +1,172 @@
+"""The commands: python -m autograder init|release|collect|grade|report|export|demo|verify."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+EPILOG = """\
+a course from first to last:
+  python -m autograder init my_course            make the folder; nbgrader works in it too
+  python -m autograder collect my_course work.zip
+  python -m autograder grade my_course           grades.csv, feedback/, class_report.html
+  python -m autograder demo                      the same with a made-up class, to look around
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; a mistake of the user's gets a sentence and the exit code 2."""
+    from autograder.lessons import UnknownLesson
+
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["verify"]:
+        from autograder.verify import main as verify
+
+        return verify(argv[1:])
+    options = _parser().parse_args(argv)
+    try:
+        options.run(options)
+    except UnknownLesson as problem:
+        return _refuse(problem)
+    except ValueError as problem:
+        from autograder.course import CourseError
+
+        if not isinstance(problem, CourseError):
+            raise
+        return _refuse(problem)
+    except KeyboardInterrupt:
+        print("autograder: stopped. What was graded so far is kept.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _refuse(problem: Exception) -> int:
+    print(f"autograder: {problem}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m autograder",
+        description="Release the course's notebooks, collect and grade the answers.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(run, text: str, folder: bool = True) -> argparse.ArgumentParser:
+        made = commands.add_parser(run.__name__, help=text, description=text)
+        made.set_defaults(run=run)
+        if folder:
+            made.add_argument("dir", type=Path, metavar="DIR", help="the course's folder")
+        return made
+
+    made = command(init, "Make an nbgrader course folder, or refresh its source notebooks.")
+    made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all lessons")
+    made = command(collect, "Take submissions from folders, zips or notebooks into submitted/.")
+    made.add_argument("path", nargs="+", type=Path, metavar="PATH")
+    made = command(grade, "Grade what is in submitted/; write grades, feedback and the report.")
+    made.add_argument("lesson", nargs="?", metavar="LESSON", help="default: all lessons")
+    _limits(made)
+    command(report, "Write class_report.html again, from the gradebook.")
+    command(export, "Write grades.csv again, for example after grading written answers.")
+    made = command(demo, "Make a course with a made-up class, and grade it.", folder=False)
+    made.add_argument("dir", type=Path, nargs="?", default=Path("_build/course"), metavar="DIR")
+    made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all lessons")
+    command(release, "Write exercises/*.ipynb from exercises/*.md.", folder=False)
+    commands.add_parser("verify", help="Prove that the checks are right.", add_help=False)
+    return parser
+
+
+def _limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--timeout", type=int, default=30, help="seconds for a cell (30)")
+    parser.add_argument("--total", type=int, default=300, help="seconds for a notebook (300)")
+
+
+def init(options: argparse.Namespace) -> None:
+    from autograder import course
+    from autograder.lessons import load
+
+    for lesson in options.lesson:
+        load(lesson)
+    made = course.init(options.dir, options.lesson or None)
+    print(f"{made.root} is a course with the lessons {', '.join(made.lessons)}.")
+    print(f"Keep {made.root / course.SEED_FILE} secret: the hidden cases are drawn from it.")
+
+
+def collect(options: argparse.Namespace) -> None:
+    from autograder.collect import collect
+    from autograder.course import Course
+
+    taken, notes = collect(Course(options.dir), options.path)
+    for note in notes:
+        print(note)
+    print(f"{len(taken)} submissions of {len({s for s, _ in taken})} learners collected.")
+
+
+def grade(options: argparse.Namespace) -> None:
+    from autograder.course import Course
+
+    course = Course(options.dir)
+    lessons = [course.lesson(options.lesson)] if options.lesson else course.lessons
+    _grade(course, lessons, options.timeout, options.total)
+
+
+def _grade(course, lessons: list[str], timeout: int, total: int) -> None:
+    from autograder.execute import UNPROTECTED
+    from autograder.grade import grade
+
+    print(UNPROTECTED)
+    for lesson in lessons:
+        start = time.perf_counter()
+        records = grade(course, lesson, timeout, total)
+        spent = time.perf_counter() - start
+        print(f"{lesson}: {len(records)} submissions in {spent:.0f} s.")
+        for student, record in records.items():
+            if record.notes:
+                print(f"  {student}, {record.status}: {' '.join(record.notes)}")
+    _write_tables(course)
+
+
+def _write_tables(course) -> None:
+    from autograder.export import write_csv
+    from autograder.report import write
+
+    print(f"grades:       {write_csv(course)}")
+    print(f"class report: {write(course)}")
+    print(f"feedback:     {course.root / 'feedback'}")
+
+
+def report(options: argparse.Namespace) -> None:
+    from autograder.course import Course
+    from autograder.report import write
+
+    print(write(Course(options.dir)))
+
+
+def export(options: argparse.Namespace) -> None:
+    from autograder.course import Course
+    from autograder.export import write_csv
+
+    print(write_csv(Course(options.dir)))
+
+
+def demo(options: argparse.Namespace) -> None:
+    from autograder.lessons import load
+    from autograder.sample import fresh_course
+
+    for lesson in options.lesson:
+        load(lesson)
+    course = fresh_course(options.dir, options.lesson or None)
+    _grade(course, course.lessons, timeout=5, total=60)
+
+
+def release(_: argparse.Namespace) -> None:
+    from autograder.release import release_all
+
+    for lesson, changed in release_all().items():
+        print(f"exercises/{lesson}.ipynb: {'written' if changed else 'unchanged'}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

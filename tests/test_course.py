@@ -1,0 +1,208 @@
+"""A course directory is made once, graded often, and never shows a score that was not earned."""
+
+import copy
+import csv
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+from submissions import LESSON, cell, code, honest, place, released
+
+from autograder import grade as grading
+from autograder.__main__ import main
+from autograder.course import CONFIG, Course, CourseError, init
+from autograder.export import _safe, rows, write_csv
+from autograder.lessons import load
+from autograder.sample import fresh_course, learners, pair_of_slips
+
+HONEST, RELEASED = honest(), released()
+END_PROCESS = "import os\nos._exit(3)"
+WAIT = "import time\nstart = time.monotonic()\nwhile time.monotonic() - start < 20:\n    pass"
+
+
+@pytest.fixture
+def work() -> dict:
+    return copy.deepcopy(HONEST)
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory) -> Course:
+    return init(tmp_path_factory.mktemp("made") / "course", [LESSON])
+
+
+@pytest.fixture
+def course(made_once, tmp_path) -> Course:
+    """A course of one's own; a copy, since making the gradebook takes seconds."""
+    return Course(shutil.copytree(made_once.root, tmp_path / "course"))
+
+
+def hand_in(course: Course, student: str, content: dict | bytes, name: str = f"{LESSON}.ipynb"):
+    folder = course.path("submitted", student, LESSON)
+    folder.mkdir(parents=True, exist_ok=True)
+    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    (folder / name).write_bytes(data)
+
+
+def table(course: Course) -> dict:
+    return {row.student: row for row in rows(course, LESSON)}
+
+
+def test_init_makes_what_nbgrader_expects_and_a_secret_seed(course):
+    for name in (
+        "source",
+        "release",
+        "submitted",
+        "autograded",
+        "feedback",
+        "gradebook.db",
+        CONFIG,
+    ):
+        assert (course.root / name).exists()
+    seed = course.root / "seed"
+    assert stat.S_IMODE(seed.stat().st_mode) == 0o600
+    assert len(seed.read_text().strip()) == 64
+
+
+def test_the_configuration_sets_the_seed_and_waits_for_locks(course, monkeypatch):
+    monkeypatch.delenv("AUTOGRADER_SEED", raising=False)
+    assert course.config.CourseDirectory.db_url.endswith("gradebook.db?timeout=60")
+    assert os.environ["AUTOGRADER_SEED"] == (course.root / "seed").read_text().strip()
+
+
+def test_a_second_init_keeps_seed_configuration_and_work_and_refreshes_sources(course):
+    seed = (course.root / "seed").read_text()
+    hand_in(course, "ada", b"her work")
+    source = course.root / "source" / LESSON / f"{LESSON}.ipynb"
+    source.write_text("stale")
+    (course.root / CONFIG).write_text((course.root / CONFIG).read_text() + "# own line\n")
+    init(course.root, [LESSON])
+    assert (course.root / "seed").read_text() == seed
+    assert (course.path("submitted", "ada", LESSON) / f"{LESSON}.ipynb").read_bytes() == b"her work"
+    assert "BEGIN SOLUTION" in source.read_text()
+    assert "# own line" in (course.root / CONFIG).read_text()
+
+
+def test_init_refuses_a_folder_with_other_things_in_it(tmp_path):
+    (tmp_path / "letters.txt").write_text("dear ...")
+    with pytest.raises(CourseError, match="no course"):
+        init(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_every_submission_ends_with_a_status_and_the_batch_goes_on(course, work):
+    wrong = copy.deepcopy(work)
+    cell(wrong, "which_line")["source"] = 'which_line = "a"'
+    crashing = copy.deepcopy(work)
+    crashing["cells"].insert(place(crashing, "one_hot_rows") + 1, code(END_PROCESS))
+    hand_in(course, "ada", work)
+    hand_in(course, "bob", wrong, f"{LESSON} (1).ipynb")
+    hand_in(course, "cy", {**RELEASED, "cells": copy.deepcopy(RELEASED.cells)})
+    hand_in(course, "dan", b'{"cells": [')
+    hand_in(course, "eve", b"")
+    hand_in(course, "fay", crashing)
+    hand_in(course, "guy[1]", work)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("hal")
+    grading.grade(course, LESSON)
+    found = table(course)
+    assert {name: row.status for name, row in found.items()} == {
+        "ada": "needs a human",
+        "bob": "needs a human",
+        "cy": "graded",
+        "dan": "unreadable",
+        "eve": "unreadable",
+        "fay": "crashed",
+        "guy[1]": "unreadable",
+        "hal": "missing",
+    }
+    scores = {name: row.score for name, row in found.items()}
+    assert scores == {
+        **{"ada": 90, "bob": 80, "cy": 0, "fay": 90},
+        **dict.fromkeys(["dan", "eve", "guy[1]", "hal"]),
+    }
+    assert "warm_up (1).ipynb" in found["bob"].notes
+    assert "damaged" in found["dan"].notes
+    assert (course.path("feedback", "ada", LESSON) / f"{LESSON}.html").exists()
+    written = list(csv.DictReader(write_csv(course).open()))
+    assert [row["score"] for row in written] == ["90.0", "80.0", "0.0", "", "", "90.0", "", ""]
+
+
+def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, work, monkeypatch):
+    hand_in(course, "ada", work)
+    grading.grade(course, LESSON)
+    with course.gradebook() as gradebook:
+        grade = gradebook.find_grade(f"{LESSON}-why_subtract", LESSON, LESSON, "ada")
+        grade.manual_score, grade.needs_manual_grade = 7.0, False
+        gradebook.db.commit()
+    assert table(course)["ada"].score == 97
+    assert table(course)["ada"].status == "graded"
+
+    def breaks(*_):
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr(grading, "repair", breaks)
+    grading.grade(course, LESSON)
+    row = table(course)["ada"]
+    assert (row.score, row.status) == (None, "crashed")
+    assert "the disk is full" in (course.root / "nbgrader.log").read_text()
+    assert not course.path("feedback", "ada", LESSON).exists()
+    with course.gradebook() as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").score == 7  # the human's part only
+    monkeypatch.undo()
+    grading.grade(course, LESSON)
+    assert table(course)["ada"].score == 97
+    hand_in(course, "ada", b"{")
+    grading.grade(course, LESSON)
+    assert (table(course)["ada"].score, table(course)["ada"].status) == (None, "unreadable")
+    with course.gradebook() as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").score == 7
+
+
+def test_a_name_that_looks_like_a_formula_is_made_harmless():
+    assert _safe("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    assert [_safe(v)[0] for v in ("+1", "-1", "@a", "\t=1")] == ["'"] * 4
+    assert _safe("ada") == "ada"
+    assert _safe(90.0) == 90.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["grade", "{empty}"], "is no course"),
+        (["grade", "{course}", "warm_upp"], "Did you mean 'warm_up'?"),
+        (["init", "{full}"], "no course"),
+        (["collect", "{course}", "{full}/letters.txt"], "neither a folder, nor a zip"),
+        (["collect", "{course}", "{full}/absent.zip"], "neither a folder, nor a zip"),
+        (["demo", "{full}"], "not made by the demo"),
+        (["report", "{full}"], "is no course"),
+    ],
+)
+def test_a_mistake_gets_a_sentence_and_exit_code_2(course, tmp_path, capsys, arguments, sentence):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letters.txt").write_text("dear ...")
+    places = {"course": course.root, "empty": tmp_path / "empty", "full": tmp_path / "full"}
+    assert main([a.format(**places) for a in arguments]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_help_lists_every_command():
+    ran = subprocess.run(
+        [sys.executable, "-m", "autograder", "--help"], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0
+    for name in ["init", "collect", "grade", "report", "export", "demo", "release", "verify"]:
+        assert f"    {name}" in ran.stdout
+
+
+def test_the_sample_class_is_made_afresh_and_only_where_the_demo_was(tmp_path):
+    first = fresh_course(tmp_path / "demo", [LESSON])
+    (first.root / "leftover").write_text("x")
+    again = fresh_course(tmp_path / "demo", [LESSON])
+    assert not (again.root / "leftover").exists()
+    assert len(again.students()) == len(learners(LESSON))
+    assert len(pair_of_slips(load(LESSON).exercises[0])) == 2
