@@ -123,6 +123,7 @@ class Choice:
 class Conclusion:
     """A question about an experiment, graded against the learner's own result.
 
+    A conclusion that fits the reference's result is right too: code that is broken cost already.
     `probe(own, *inputs)` runs the small recipe with the learner's code and returns a dict of what
     it measured; `decide(measured)` is the letter that this result supports. An answer's text may
     name the measured values in braces.

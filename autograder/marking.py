@@ -121,22 +121,33 @@ def _mark_choice(lesson: Lesson, choice: Choice, code: Code) -> Result:
 def _mark_conclusion(lesson: Lesson, question: Conclusion, code: Code) -> Result:
     answer = code.observe(value, (question.name,))
     measured = code.observe(question.probe, question.inputs)
-    helped = []
-    if isinstance(measured, Raised | Died):  # the code behind the experiment fails: that cost once
-        earlier = {m.__name__: m for m in question.measures}
-        with code.replaced(earlier, question.name):
-            measured = code.observe(question.probe, question.inputs)
-        helped = list(earlier)
-    if not isinstance(measured, dict):
-        return _failed(lesson, question, "the experiment does not run: restart and run all cells")
-    right = question.decide(measured)
-    result = _lettered(lesson, question, answer, right, measured)
+    letter, helped = _letter(answer), []
+    # a conclusion that fits the reference's result is right too: broken code has cost already
+    if not isinstance(measured, dict) or letter != question.decide(measured):
+        truth = _reference_result(question)
+        if not isinstance(truth, dict):
+            return _failed(lesson, question, "the experiment does not run: run all cells again")
+        if not isinstance(measured, dict) or letter == question.decide(truth):
+            measured, helped = truth, [m.__name__ for m in question.measures]
+    result = _lettered(lesson, question, answer, question.decide(measured), measured)
     result.with_reference = helped
     return result
 
 
+def _reference_result(question: Conclusion) -> dict:
+    key = ("conclusion", question.name, question.probe.__module__)
+    if key not in _KEPT:
+        own = {m.__name__: m for m in question.measures}
+        _KEPT[key] = observe(own, question.probe, question.inputs)
+    return _KEPT[key]
+
+
+def _letter(answer: Any) -> str | None:
+    return answer.strip().lower() if isinstance(answer, str) else None
+
+
 def _lettered(lesson, question, answer: Any, right: str, measured: dict) -> Result:
-    letter = answer.strip().lower() if isinstance(answer, str) else None
+    letter = _letter(answer)
     if letter not in question.answers:
         letters = ", ".join(repr(k) for k in question.answers)
         return _failed(lesson, question, f"answer with one of {letters}")

@@ -37,7 +37,7 @@ def main() -> int:
         card.write_text(feedback_page(), encoding="utf-8")
         for name, page, size in (
             ("book", book, (1280, 900)),
-            ("check", card, (820, 520)),
+            ("check", card, (820, 370)),
             ("report", report, (1100, 900)),
         ):
             browser.view(*size)

@@ -108,7 +108,10 @@ def test_the_computed_rates_of_guessing_agree_with_guesses_that_are_played():
 
 
 def test_the_number_of_heads_does_not_change_the_number_of_parameters():
-    sizes = {sum(p.numel() for p in LookupModel(24, h, MultiHeadAttention).parameters()) for h in (1, 2, 4, 8)}
+    sizes = {
+        sum(p.numel() for p in LookupModel(24, h, MultiHeadAttention).parameters())
+        for h in (1, 2, 4, 8)
+    }
     assert len(sizes) == 1
 
 
