@@ -81,6 +81,10 @@ def _parser() -> argparse.ArgumentParser:
 def _limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=int, default=30, help="seconds for a cell (30)")
     parser.add_argument("--total", type=int, default=300, help="seconds for a notebook (300)")
+    parser.add_argument("--jobs", type=int, help="how many notebooks at a time (the cores)")
+    parser.add_argument(
+        "--no-sandbox", action="store_true", help="run learners' code unprotected, with your rights"
+    )
 
 
 def init(options: argparse.Namespace) -> None:
@@ -109,17 +113,20 @@ def grade(options: argparse.Namespace) -> None:
 
     course = Course(options.dir)
     lessons = [course.lesson(options.lesson)] if options.lesson else course.lessons
-    _grade(course, lessons, options.timeout, options.total)
+    _grade(course, lessons, options.timeout, options.total, options.jobs, not options.no_sandbox)
 
 
-def _grade(course, lessons: list[str], timeout: int, total: int) -> None:
+def _grade(
+    course, lessons: list[str], timeout: int, total: int, jobs: int | None, sandbox: bool
+) -> None:
     from autograder.execute import UNPROTECTED
     from autograder.grade import grade
 
-    print(UNPROTECTED)
+    if not sandbox:
+        print(UNPROTECTED)
     for lesson in lessons:
         start = time.perf_counter()
-        records = grade(course, lesson, timeout, total)
+        records = grade(course, lesson, timeout, total, jobs, sandbox)
         spent = time.perf_counter() - start
         print(f"{lesson}: {len(records)} submissions in {spent:.0f} s.")
         for student, record in records.items():
@@ -158,7 +165,7 @@ def demo(options: argparse.Namespace) -> None:
     for lesson in options.lesson:
         load(lesson)
     course = fresh_course(options.dir, options.lesson or None)
-    _grade(course, course.lessons, timeout=5, total=60)
+    _grade(course, course.lessons, timeout=5, total=60, jobs=None, sandbox=True)
 
 
 def release(_: argparse.Namespace) -> None:

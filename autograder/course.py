@@ -192,11 +192,16 @@ class Course:
         folders = (self.root / "submitted").iterdir()
         return sorted(names | {f.name for f in folders if f.is_dir() and f.name[0] != "."})
 
-    def forget(self, lesson: str, student: str) -> None:
+    @property
+    def seed(self) -> str:
+        """Return the instructor's secret, from which hidden cases are drawn."""
+        return (self.root / SEED_FILE).read_text(encoding="utf-8").strip()
+
+    def forget(self, lesson: str, student: str, repaired: bool = True) -> None:
         """Take back a submission's automatic marks and pages; marks by a human are kept."""
         from nbgrader.api import MissingEntry
 
-        for step in ("autograded", "feedback", "repaired"):
+        for step in ("autograded", "feedback", *(["repaired"] if repaired else [])):
             shutil.rmtree(self.path(step, student, lesson), ignore_errors=True)
         with self.gradebook() as gradebook:
             try:

@@ -1,0 +1,152 @@
+"""Run one submission behind the wall and mark its questions; no database, no file of the course.
+
+The result is the outputs of every cell, ready to be put into the notebook: what the learner's
+cells showed, and for each check the card and the points, which are made on this side.
+"""
+
+import re
+import symtable
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.card import Card
+from autograder.check import scaled
+from autograder.exercise import Conclusion
+from autograder.lessons import load
+from autograder.marking import mark
+from autograder.repair import is_check
+from autograder.wall.session import Session
+from autograder.wall.start import Wall
+
+CHECK = re.compile(r'check\("(\w+)\.(\w+)", points=(\d+)\)')
+SHOWN = ("text/plain", "image/png", "image/jpeg")  # no script or markup of a learner's
+DEMONSTRATION = "demonstration"
+SKIPPED = "A demonstration; not run when grading."
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run depends on besides the notebook and the lesson."""
+
+    seed: str
+    timeout: float = 30.0
+    total: float = 300.0
+    skip: bool = True  # leave demonstration cells out
+
+
+@dataclass
+class Ran:
+    """What came of a submission: outputs by the cell's place, and which cells ended badly."""
+
+    outputs: dict[str, list[dict]] = field(default_factory=dict)
+    deaths: dict[str, str] = field(default_factory=dict)  # cell id -> how
+
+
+def run(cells: list[NotebookNode], wall: Wall, settings: Settings) -> Ran:
+    """Run the code cells of a repaired notebook and mark its checks."""
+    session = Session(wall, settings.timeout, settings.total)
+    skipped = skippable(cells, wall.lesson) if settings.skip else set()
+    ran = Ran()
+    try:
+        for number, cell in enumerate(cells):
+            if cell.cell_type != "code":
+                continue
+            if number in skipped:
+                shown = [stream(SKIPPED)]
+            elif is_check(cell):
+                shown = checked(cell, session, wall.lesson, settings.seed)
+            else:
+                raw = session.cell(cell.id, cell.source)
+                shown = [o for output in raw if (o := harmless(output))]
+            ran.outputs[str(number)] = shown
+            if session.death:
+                ran.deaths[cell.id], session.death = session.death, ""
+    finally:
+        session.close()
+    return ran
+
+
+def checked(cell: NotebookNode, session: Session, lesson: str, seed: str) -> list[dict]:
+    """Mark the question of a check cell; show the card, and the points as its result."""
+    found = CHECK.search(cell.source)
+    if found is None or found[1] != lesson:
+        return [stream("This check was not understood."), result(0.0)]
+    session.question()
+    marked = mark(load(lesson), found[2], session, seed)
+    card = Card(marked, graded=True)._repr_mimebundle_()
+    shown = {"output_type": "display_data", "data": card, "metadata": {}}
+    return [shown, result(scaled(marked, float(found[3])))]
+
+
+def result(points: float) -> dict:
+    data = {"text/plain": repr(points)}
+    return {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}
+
+
+def stream(text: str) -> dict:
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+def harmless(output: dict[str, Any]) -> dict | None:
+    """Keep text and pictures of a learner's output, and nothing that a page could run."""
+    kind = output.get("output_type")
+    if kind == "stream":
+        return stream(str(output.get("text", ""))) if output.get("name") == "stdout" else None
+    if kind in ("display_data", "execute_result"):
+        data = output.get("data") if type(output.get("data")) is dict else {}
+        kept = {k: v for k, v in data.items() if k in SHOWN and type(v) is str}
+        return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
+    if kind == "error":
+        lines = output.get("traceback") if type(output.get("traceback")) is list else []
+        return {
+            "output_type": "error",
+            "ename": str(output.get("ename"))[:200],
+            "evalue": str(output.get("evalue"))[:2000],
+            "traceback": [str(line)[:20_000] for line in lines[:100]],
+        }
+    return None
+
+
+def skippable(cells: list[NotebookNode], lesson: str) -> set[int]:
+    """Return the demonstration cells whose names no other cell and no probe reads."""
+    code = {i: c for i, c in enumerate(cells) if c.cell_type == "code" and not is_check(c)}
+    shows = {i for i, c in code.items() if DEMONSTRATION in c.metadata.get("tags", [])}
+    needed = set(load(lesson).names)
+    for question in load(lesson).questions:
+        if isinstance(question, Conclusion):
+            needed |= {m.__name__ for m in question.measures}
+    for i in code.keys() - shows:
+        needed |= names_read(code[i].source)
+    while True:  # a demonstration that must run may need another
+        kept = {i for i in shows if names_bound(code[i].source) & needed}
+        if not kept:
+            return shows
+        shows -= kept
+        for i in kept:
+            needed |= names_read(code[i].source)
+
+
+def names_read(source: str) -> set[str]:
+    """Return the global names a cell reads; every word of it where it is not plain Python."""
+    try:
+        tables = [symtable.symtable(source, "cell", "exec")]
+    except (SyntaxError, ValueError):
+        return set(re.findall(r"\w+", source))
+    read = set()
+    for table in tables:  # grows while it is walked: a table's children are its functions, classes
+        tables += table.get_children()
+        inner = table.get_type() != "module"
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (symbol.is_global() or not inner):
+                read.add(symbol.get_name())
+    if read & {"globals", "locals", "vars", "eval", "exec", "get_ipython"}:
+        read |= set(re.findall(r"\w+", source))  # names may hide in strings
+    return read
+
+
+def names_bound(source: str) -> set[str]:
+    """Return the names a demonstration binds; it is ours, so it parses."""
+    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+    return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}

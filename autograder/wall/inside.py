@@ -1,0 +1,57 @@
+"""What exists behind the wall: the course without this lesson's answers, and without the checks."""
+
+import re
+import shutil
+from pathlib import Path
+
+from autograder.repository import EXERCISES, ROOT, order
+
+CARRIED = ("wire.py", "probe.py", "shell.py", "wall")  # the learner's side of the protocol
+STUB = '''"""Stands for the autograder while a notebook is graded: the checks run elsewhere."""
+
+
+def check(*_, **__):
+    """Do nothing: the grader looks through the wall itself."""
+'''
+PUZZLE = '''"""Stands for the pictures of "which line" questions, which no grade needs."""
+
+
+def puzzle(lesson):
+    """Draw nothing."""
+'''
+
+
+def reference_modules(lesson: str) -> set[str]:
+    """Return the modules whose objects a lesson's exercise file names: "multi_head", ..."""
+    text = (EXERCISES / f"{lesson}.md").read_text(encoding="utf-8")
+    return set(re.findall(r"^:solution: solutions\.(\w+)\.", text, flags=re.MULTILINE))
+
+
+def hidden_modules(lesson: str) -> set[str]:
+    """Return this lesson's and all later lessons' reference modules; earlier ones stay."""
+    lessons = order()
+    at = lessons.index(lesson)
+    earlier = set().union(*map(reference_modules, lessons[:at]))
+    return set().union(*map(reference_modules, lessons[at:])) - earlier
+
+
+def furnish(folder: Path, lesson: str) -> None:
+    """Write the packages `autograder` (a stub) and `solutions` (what may be seen) into a folder."""
+    stub = folder / "autograder"
+    stub.mkdir(parents=True)
+    (stub / "__init__.py").write_text(STUB, encoding="utf-8")
+    (stub / "puzzle.py").write_text(PUZZLE, encoding="utf-8")
+    skip = shutil.ignore_patterns("__pycache__", "*.pyc")
+    for name in CARRIED:
+        source = ROOT / "autograder" / name
+        if source.is_dir():
+            shutil.copytree(source, stub / name, ignore=skip)
+        else:
+            shutil.copy(source, stub / name)
+    hidden = hidden_modules(lesson)
+    shutil.copytree(ROOT / "solutions", folder / "solutions", ignore=skip)
+    for module in hidden:
+        (folder / "solutions" / f"{module}.py").unlink(missing_ok=True)
+    shutil.rmtree(folder / "solutions" / "experiments", ignore_errors=True)  # they name answers
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)

@@ -1,0 +1,90 @@
+"""The warm process behind the wall: imports torch once, forks a confined child on request.
+
+Started by wall.start inside bubblewrap, with one descriptor: the control socket. It runs a single
+thread, holds no check, no seed and no answer, and does nothing but fork, kill and reap.
+"""
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import signal
+import socket
+import sys
+
+NOBODY = 65534
+
+
+def main(control_fd: int) -> None:
+    if os.getuid() == 0:  # started by root: be nobody from here on
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    from autograder.wall.confine import Limits
+    from autograder.wall.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 1)  # changing the user cleared it, and the maps of a child need it
+    warm()
+    control = socket.socket(fileno=control_fd)
+    control.send(b"ready")
+    while True:
+        message, fds, _, _ = socket.recv_fds(control, 4096, 1)
+        if not message:
+            return  # the grader is gone
+        request = json.loads(message)
+        if "fork" in request:
+            child = fork_confined(Limits(**request["fork"]), control_fd, fds[0])
+            os.close(fds[0])
+            control.send(json.dumps({"pid": child}).encode())
+        else:
+            end(request["end"])
+            control.send(b"{}")
+
+
+def warm() -> None:
+    """Import what notebooks import; one thread, or the children would hang."""
+    import matplotlib
+    import torch
+
+    # inline: figures of a child; _dynamo: imported by the first optimiser, it takes a second
+    for name in ("matplotlib_inline.backend_inline", "torch._dynamo", "pyseccomp"):
+        importlib.import_module(name)
+    matplotlib.use("Agg")
+    torch.set_num_threads(1)
+    from matplotlib.figure import Figure
+
+    import autograder.wall.serve  # noqa: F401
+
+    figure = Figure()
+    figure.add_subplot(title="fonts")
+    figure.savefig(io.BytesIO())  # finds and reads the fonts
+
+
+def fork_confined(limits, control_fd: int, link: int) -> int:
+    """Fork; the child shuts itself in and serves the grader until one of them ends."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.close(control_fd)
+        from autograder.wall.confine import confine
+        from autograder.wall.serve import serve
+
+        confine(limits, keep=link)
+        serve(socket.socket(fileno=link))
+    finally:
+        os._exit(0)
+
+
+def end(child: int) -> None:
+    """Kill a child, and with it everything in its namespaces; then reap it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
