@@ -61,7 +61,7 @@ function amount(value, text, full, signed) {
 function render({ model, el }) {
   const { widths, samples } = model.get("data");
   const group = "scale-" + Math.random().toString(36).slice(2); // radio buttons need a name of their own
-  let at = 4, way = WAYS[0], sample = 0;
+  let at = 6, way = WAYS[0], sample = 0;
 
   const slider = element("input", { type: "range", min: 0, max: widths.length - 1, step: 1, value: at });
   const shown = element("output");
@@ -100,10 +100,7 @@ function render({ model, el }) {
       ]));
     const best = weights.indexOf(Math.max(...weights));
     const length = norm(gradient), divided = norm(measure(at, 0.5).gradient);
-    const times = length / divided;
-    const beside = way.power === 0.5 ? "" : times >= 1
-      ? ` That is ${times.toFixed(1)} times what arrives when divided by the root of D.`
-      : ` That is one ${1 / times > 1e4 ? (1 / times).toExponential(0) : Math.round(1 / times).toLocaleString("en")}${1 / times < 1.5 ? "st (as good as all)" : "th"} of what arrives when divided by the root of D.`;
+    const beside = way.power === 0.5 ? "" : ` Divided by the root of D it would be ${short(divided)}.`;
     message.textContent = `Vectors ${sample + 1} of ${samples.length}, D = ${width}, divided by ${way.name}: key ${best + 1} takes
       ${(100 * weights[best]).toFixed(1)}\u00a0% of the weight, the entropy is ${Math.abs(entropyOf(weights)).toFixed(2)} of at most
       ${Math.log(weights.length).toFixed(2)} nats, and a gradient of length ${short(length)} reaches the scores.${beside}`;

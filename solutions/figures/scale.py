@@ -19,7 +19,7 @@ def scale(n_sample: int = 6, n_key: int = 8) -> Figure:
         data={"widths": WIDTHS, "samples": samples},
         still=still_of(samples[0]),
         alt="Scores, attention weights and the gradient reaching the scores, for growing width D.",
-        height=460,
+        height=360,
     )
 
 
