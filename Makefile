@@ -46,7 +46,7 @@ lint: .venv/ready
 test: .venv/ready lint release train ## Everything that must hold before a change lands
 	$(PYTHON) book/build.py --strict
 	$(PYTHON) -m autograder verify
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 bench: .venv/ready ## Measure, side by side, and write _build/bench.json
 	$(PYTHON) -m tests.bench

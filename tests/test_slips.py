@@ -13,9 +13,9 @@ from autograder.slips import Slip, SlipError, patched, run_source, source_of, sp
 from solutions.multi_head import MultiHeadAttention, split_heads
 from solutions.warm_up import one_hot_rows, softmax, weighted_average
 
-SLIPS = {
+SLIPS = {  # of two lessons; `make test` runs the verify command over all of them
     f"{name}.{exercise.name}: {slip.name}": (name, exercise, slip)
-    for name in lessons.names()
+    for name in ("warm_up", "multi_head")
     for exercise in lessons.load(name).exercises
     for slip in exercise.slips
 }
