@@ -83,6 +83,9 @@ def _limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--total", type=int, default=300, help="seconds for a notebook (300)")
     parser.add_argument("--jobs", type=int, help="how many notebooks at a time (the cores)")
     parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="run them on this Dask scheduler: tcp://host:8786"
+    )
+    parser.add_argument(
         "--no-sandbox", action="store_true", help="run learners' code unprotected, with your rights"
     )
 
@@ -113,11 +116,19 @@ def grade(options: argparse.Namespace) -> None:
 
     course = Course(options.dir)
     lessons = [course.lesson(options.lesson)] if options.lesson else course.lessons
-    _grade(course, lessons, options.timeout, options.total, options.jobs, not options.no_sandbox)
+    sandbox = not options.no_sandbox
+    limits = (options.timeout, options.total)
+    _grade(course, lessons, *limits, options.jobs, sandbox, options.cluster)
 
 
 def _grade(
-    course, lessons: list[str], timeout: int, total: int, jobs: int | None, sandbox: bool
+    course,
+    lessons: list[str],
+    timeout: int,
+    total: int,
+    jobs: int | None = None,
+    sandbox: bool = True,
+    cluster: str | None = None,
 ) -> None:
     from autograder.execute import UNPROTECTED
     from autograder.grade import grade
@@ -126,7 +137,7 @@ def _grade(
         print(UNPROTECTED)
     for lesson in lessons:
         start = time.perf_counter()
-        records = grade(course, lesson, timeout, total, jobs, sandbox)
+        records = grade(course, lesson, timeout, total, jobs, sandbox, cluster)
         spent = time.perf_counter() - start
         print(f"{lesson}: {len(records)} submissions in {spent:.0f} s.")
         for student, record in records.items():
@@ -165,7 +176,7 @@ def demo(options: argparse.Namespace) -> None:
     for lesson in options.lesson:
         load(lesson)
     course = fresh_course(options.dir, options.lesson or None)
-    _grade(course, course.lessons, timeout=5, total=60, jobs=None, sandbox=True)
+    _grade(course, course.lessons, timeout=5, total=60)
 
 
 def release(_: argparse.Namespace) -> None:

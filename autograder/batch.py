@@ -9,6 +9,8 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
+import signal
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -19,10 +21,16 @@ from pathlib import Path
 import nbformat
 
 from autograder.run import Ran, Settings, run
+from autograder.wall.kernel import PR_SET_PDEATHSIG, prctl
 from autograder.wall.start import Wall, WallError
 from solutions.ground import ROOT, digest, follow
 
 TRIES = 3  # how often a job is given to a new process when the one that ran it died
+# the modules of this package that have a say in a result (a test compares them with what is loaded)
+ENGINE = (
+    *("__init__", "card", "check", "code", "compare", "exercise", "marking", "markup", "probe"),
+    *("puzzle", "repair", "repository", "run", "shell", "slips", "submission", "wire"),
+)
 
 
 @dataclass(frozen=True)
@@ -45,11 +53,22 @@ class Job:
 
 @cache
 def checks_digest(lesson: str) -> str:
-    """Return a digest of a lesson's checks and of every file of the course they rest on."""
+    """Return a digest of what marks a lesson: the engine, its checks and its reference files."""
+    return digest(checks_files(lesson))
+
+
+def checks_files(lesson: str) -> set[Path]:
+    """Return the files a lesson's marks depend on; other lessons' checks are not among them."""
     here = ROOT / "autograder"
-    files = follow({here / "run.py", here / "lessons" / f"{lesson}.py"}, ROOT)
-    others = {p for p in (here / "lessons").glob("*.py") if p.stem not in (lesson, "__init__")}
-    return digest(files - others)
+    checks, exercise = here / "lessons" / f"{lesson}.py", ROOT / "exercises" / f"{lesson}.md"
+    text = checks.read_text(encoding="utf-8") + exercise.read_text(encoding="utf-8")
+    named = set()
+    for name in re.findall(r"\bsolutions\.(\w+)", text):
+        place = ROOT / "solutions" / name
+        named |= set(place.glob("*.py")) if place.is_dir() else {place.with_suffix(".py")}
+    engine = {here / f"{name}.py" for name in ENGINE} | set((here / "wall").glob("*.py"))
+    references = follow({path for path in named if path.exists()}, ROOT)
+    return {checks, here / "lessons" / "__init__.py"} | engine | references
 
 
 _walls: dict[str, Wall] = {}  # one zygote a lesson in every process that runs jobs
@@ -92,7 +111,8 @@ def _one_pool(jobs: list[Job], store: Path, n_jobs: int) -> Iterator[tuple[Job, 
     """Give the jobs to processes; return those that were lost with a process that died."""
     context = multiprocessing.get_context("spawn")
     lost = []
-    with ProcessPoolExecutor(min(n_jobs, len(jobs)), mp_context=context) as pool:
+    n = min(n_jobs, len(jobs))
+    with ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent) as pool:
         running = {pool.submit(run_job, job): job for job in jobs}
         for done in as_completed(running):
             job = running[done]
@@ -103,6 +123,11 @@ def _one_pool(jobs: list[Job], store: Path, n_jobs: int) -> Iterator[tuple[Job, 
                 continue
             yield job, True
     return lost
+
+
+def _end_with_parent() -> None:
+    """Have a process that runs jobs killed when the one that gave them is."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def place(store: Path, job: Job) -> Path:

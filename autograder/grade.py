@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import batch, execute
+from autograder import batch, cluster, execute
 from autograder.course import Course, CourseError
 from autograder.repair import repair
 from autograder.run import Settings
@@ -33,6 +33,7 @@ class Record:
     status: str
     notes: list[str] = field(default_factory=list)
     key: str = ""  # what the result depended on
+    walled: bool = True  # False: the learner's code ran with the grader's rights
 
 
 @dataclass
@@ -50,9 +51,12 @@ def grade(
     total: int = 300,
     n_jobs: int | None = None,
     sandbox: bool = True,
+    address: str | None = None,
 ) -> dict[str, Record]:
     """Grade everybody's work on one lesson, then write the feedback pages."""
-    if sandbox and (reason := why_not()):
+    if address and not sandbox:
+        raise CourseError("--cluster runs submissions behind walls only: leave --no-sandbox out.")
+    if sandbox and not address and (reason := why_not()):
         raise CourseError(
             f"No sandbox can be made here: {reason}. With --no-sandbox learners' code is run "
             "with your rights."
@@ -62,7 +66,7 @@ def grade(
     before = statuses(course).get(lesson, {})
     records, ready = _repair_all(course, lesson, settings)
     if sandbox:
-        records |= _run_all(course, lesson, ready, n_jobs or len(os.sched_getaffinity(0)))
+        records |= _run_all(course, lesson, ready, n_jobs, address)
     else:
         execute.warm()
     for student in _progress(sorted(ready.keys() - records.keys()), f"{lesson}, saving"):
@@ -70,6 +74,7 @@ def grade(
         if (
             sandbox
             and old
+            and old.walled
             and old.key == ready[student].job.key
             and _saved(course, lesson, student)
         ):
@@ -118,10 +123,17 @@ def _repair_one(course: Course, lesson: str, student: str, settings: Settings) -
     return Ready(notes, batch.Job(lesson, text, settings))
 
 
-def _run_all(course: Course, lesson: str, ready: dict[str, Ready], n_jobs: int) -> dict:
+def _run_all(
+    course: Course, lesson: str, ready: dict[str, Ready], n_jobs: int | None, address: str | None
+) -> dict[str, Record]:
     """Run the notebooks behind walls; return the records of those that could not be run at all."""
     waiting = {r.job.key: r.job for r in ready.values()}  # two equal notebooks are run once
-    running = batch.run_jobs(waiting.values(), course.root / STORE, n_jobs)
+    store = course.root / STORE
+    if address:
+        running = cluster.run_jobs(waiting.values(), store, address)
+    else:
+        here = n_jobs or len(os.sched_getaffinity(0))
+        running = batch.run_jobs(waiting.values(), store, here)
     failed = set()
     for job, ran in _progress(running, f"{lesson}, running", total=len(waiting)):
         if not ran:
@@ -168,7 +180,7 @@ def _save_one(course: Course, lesson: str, student: str, work: Ready, sandbox: b
             Execute={**options, "kept": str(kept) if sandbox else ""},
         )
         deaths = batch.kept(kept).deaths if sandbox else {}
-        return _record(course, lesson, student, work, deaths)
+        return _record(course, lesson, student, work, deaths, sandbox)
     except Exception as problem:  # one submission must not stop the others
         return _crash(course, lesson, student, problem)
 
@@ -202,7 +214,9 @@ def _copy_timestamp(folder: Path, target: Path) -> list[str]:
     return []
 
 
-def _record(course: Course, lesson: str, student: str, work: Ready, deaths: dict) -> Record:
+def _record(
+    course: Course, lesson: str, student: str, work: Ready, deaths: dict, walled: bool
+) -> Record:
     """Say how it went: whether a cell, or the code that a check called, timed out or crashed."""
     path = course.path("autograded", student, lesson) / f"{lesson}.ipynb"
     graded = nbformat.read(path, as_version=4)
@@ -216,14 +230,16 @@ def _record(course: Course, lesson: str, student: str, work: Ready, deaths: dict
         if cells:
             notes.append(f"A cell {word}: {', '.join(cells)}.")
             status = word
-    return Record(status, notes, work.job.key)
+    return Record(status, notes, work.job.key, walled)
 
 
 def _save(course: Course, lesson: str, records: dict[str, Record]) -> None:
     everything = statuses(course)
     everything[lesson] = records
     data = {name: {s: asdict(r) for s, r in found.items()} for name, found in everything.items()}
-    (course.root / STATUS_FILE).write_text(json.dumps(data, indent=1), encoding="utf-8")
+    part = course.root / f"{STATUS_FILE}.part"
+    part.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    part.replace(course.root / STATUS_FILE)  # whole or not at all, whenever we are killed
 
 
 def statuses(course: Course) -> dict[str, dict[str, Record]]:

@@ -61,7 +61,7 @@ def quiet():
     out, err = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = io.StringIO()
     try:
-        with warnings.catch_warnings(), torch.enable_grad(), torch.device("cpu"):
+        with warnings.catch_warnings(), torch.enable_grad(), _on_cpu():
             warnings.simplefilter("ignore")
             yield
     finally:
@@ -69,6 +69,12 @@ def quiet():
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
         torch.set_grad_enabled(grad)
+
+
+def _on_cpu() -> contextlib.AbstractContextManager:
+    """Undo a default device; the mode that does it slows every call down, so only if need be."""
+    changed = torch._C._len_torch_function_stack() > 0
+    return torch.device("cpu") if changed else contextlib.nullcontext()
 
 
 def call(own, name, args, kwargs=None, gradient=True):

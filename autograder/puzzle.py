@@ -2,8 +2,11 @@
 
 import importlib
 from dataclasses import dataclass
+from functools import partial
 
 from torch import Tensor
+
+from solutions.figures.figure import png_of
 
 
 @dataclass(frozen=True)
@@ -38,4 +41,6 @@ def puzzle(lesson: str):
     axes.set_xticks(range(n_columns), columns)
     axes.set(title=made.title, xlabel=made.columns, ylabel=made.rows)
     axes.title.set_fontsize(10)
+    # a fresh kernel shows a bare Figure as text until pyplot has drawn something
+    figure._repr_png_ = partial(png_of, figure)
     return figure

@@ -4,6 +4,7 @@ The result is the outputs of every cell, ready to be put into the notebook: what
 cells showed, and for each check the card and the points, which are made on this side.
 """
 
+import json
 import re
 import symtable
 from dataclasses import dataclass, field
@@ -17,13 +18,16 @@ from autograder.exercise import Conclusion
 from autograder.lessons import load
 from autograder.marking import mark
 from autograder.repair import is_check
-from autograder.wall.session import Session
-from autograder.wall.start import Wall
+from autograder.wall.session import CRASHED, Session
+from autograder.wall.start import Wall, WallError
 
 CHECK = re.compile(r'check\("(\w+)\.(\w+)", points=(\d+)\)')
 SHOWN = ("text/plain", "image/png", "image/jpeg")  # no script or markup of a learner's
+COMMANDS = re.compile(r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 DEMONSTRATION = "demonstration"
+MAX_SHOWN, MAX_CARD = 10_000_000, 1_000_000  # characters of a cell's outputs, of a card
 SKIPPED = "A demonstration; not run when grading."
+UNMARKED = "The answer could not be marked: what the code gave is not of the kind asked for."
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def run(cells: list[NotebookNode], wall: Wall, settings: Settings) -> Ran:
                 shown = checked(cell, session, wall.lesson, settings.seed)
             else:
                 raw = session.cell(cell.id, cell.source)
-                shown = [o for output in raw if (o := harmless(output))]
+                shown = bounded([o for output in raw if (o := harmless(output))])
             ran.outputs[str(number)] = shown
             if session.death:
                 ran.deaths[cell.id], session.death = session.death, ""
@@ -74,8 +78,16 @@ def checked(cell: NotebookNode, session: Session, lesson: str, seed: str) -> lis
     if found is None or found[1] != lesson:
         return [stream("This check was not understood."), result(0.0)]
     session.question()
-    marked = mark(load(lesson), found[2], session, seed)
-    card = Card(marked, graded=True)._repr_mimebundle_()
+    try:
+        marked = mark(load(lesson), found[2], session, seed)
+        card = written(Card(marked, graded=True)._repr_mimebundle_())  # may quote the learner
+        if len(json.dumps(card)) > MAX_CARD:
+            raise ValueError("a card that quotes far too much")
+    except WallError:
+        raise
+    except Exception:  # answers come from a process that may say anything: no batch stops for it
+        session.death = CRASHED
+        return [stream(UNMARKED), result(0.0)]
     shown = {"output_type": "display_data", "data": card, "metadata": {}}
     return [shown, result(scaled(marked, float(found[3])))]
 
@@ -93,20 +105,46 @@ def harmless(output: dict[str, Any]) -> dict | None:
     """Keep text and pictures of a learner's output, and nothing that a page could run."""
     kind = output.get("output_type")
     if kind == "stream":
-        return stream(str(output.get("text", ""))) if output.get("name") == "stdout" else None
+        return stream(text_of(output.get("text", ""))) if output.get("name") == "stdout" else None
     if kind in ("display_data", "execute_result"):
         data = output.get("data") if type(output.get("data")) is dict else {}
-        kept = {k: v for k, v in data.items() if k in SHOWN and type(v) is str}
+        kept = {k: text_of(v) for k, v in data.items() if k in SHOWN and type(v) is str}
         return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
     if kind == "error":
         lines = output.get("traceback") if type(output.get("traceback")) is list else []
         return {
             "output_type": "error",
-            "ename": str(output.get("ename"))[:200],
-            "evalue": str(output.get("evalue"))[:2000],
-            "traceback": [str(line)[:20_000] for line in lines[:100]],
+            "ename": text_of(output.get("ename"))[:200],
+            "evalue": text_of(output.get("evalue"))[:2000],
+            "traceback": [text_of(line)[:20_000] for line in lines[:100]],
         }
     return None
+
+
+def text_of(value: Any) -> str:
+    """Return text that any file and terminal can show: whole characters, no command but colours."""
+    return COMMANDS.sub("", str(value).encode("utf-8", "replace").decode())
+
+
+def bounded(outputs: list[dict]) -> list[dict]:
+    """Cut outputs off at a size; the bounds on the learner's side can be patched away there."""
+    kept, room = [], MAX_SHOWN
+    for output in outputs:
+        room -= len(json.dumps(output))
+        if room < 0:
+            return [*kept, stream("... the rest of the output was cut off ...")]
+        kept.append(output)
+    return kept
+
+
+def written(data: dict[str, Any]) -> dict[str, Any]:
+    """Make a bundle of texts and plain values one that any file can hold."""
+    return {
+        kind: text_of(v)
+        if isinstance(v, str)
+        else json.loads(text_of(json.dumps(v, ensure_ascii=False)))
+        for kind, v in data.items()
+    }
 
 
 def skippable(cells: list[NotebookNode], lesson: str) -> set[int]:

@@ -9,6 +9,7 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
+from traitlets.config import Config
 
 MAX_TEXT = 100_000  # characters of one cell's printed output, or of one result
 MAX_PICTURE = 3_000_000
@@ -102,8 +103,9 @@ class Shell(InteractiveShell):
 
     def __init__(self, **kwargs: Any):
         self.recorder = Recorder()
-        super().__init__(user_ns={}, **kwargs)
-        self.history_manager.enabled = False
+        # no history: it would start a thread, and a process that forks must have one only
+        quiet = Config({"HistoryManager": {"enabled": False}})
+        super().__init__(user_ns={}, config=quiet, **kwargs)
         with contextlib.suppress(Exception):  # figures are shown where matplotlib can
             self.enable_matplotlib("inline")
 

@@ -5,7 +5,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.course import Course
+from autograder.execute import UNPROTECTED
 from autograder.export import Row, rows
+from autograder.grade import statuses
 from autograder.lessons import load
 from autograder.markup import marked
 from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
@@ -42,10 +44,18 @@ def _lesson_html(course: Course, lesson: str, found: list[Row]) -> str:
     scored = [row for row in found if row.score is not None]
     diagnoses = diagnose(course, lesson, [row.student for row in scored])
     return (
-        f'<section id="{lesson}"><h2>{escape(lesson)}</h2>'
+        f'<section id="{lesson}"><h2>{escape(lesson)}</h2>{_unprotected(course, lesson)}'
         f"{_summary(found, scored)}{_slips_html(lesson, diagnoses, len(scored))}"
         f"{_questions_html(diagnoses)}{_learners_html(course, lesson, found)}</section>"
     )
+
+
+def _unprotected(course: Course, lesson: str) -> str:
+    """Say so where learners' code ran outside the wall."""
+    walled = [record.walled for record in statuses(course).get(lesson, {}).values()]
+    if all(walled):
+        return ""
+    return f"<p><strong>{escape(UNPROTECTED)}</strong> ({walled.count(False)} submissions)</p>"
 
 
 def _summary(found: list[Row], scored: list[Row]) -> str:

@@ -2,6 +2,8 @@
 
 import json
 import socket
+from collections.abc import Callable
+from functools import cache
 
 from autograder.probe import observe
 from autograder.shell import Shell
@@ -27,11 +29,17 @@ def _answer(shell: Shell, request: dict) -> dict:
         outputs = shell.record(request["code"])
         return {"outputs": json.dumps(outputs, default=repr, skipkeys=True)}
     if request["do"] == "observe":
-        names: dict = {}
-        exec(request["probe"], names)
-        return {"seen": observe(shell.user_ns, names[request["name"]], request["inputs"])}
+        probe = _probe(request["probe"], request["name"])
+        return {"seen": observe(shell.user_ns, probe, request["inputs"])}
     try:
         exec(compile(request["code"], "<reference>", "exec"), shell.user_ns)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"[:500]}
     return {"error": ""}
+
+
+@cache
+def _probe(text: str, name: str) -> Callable:
+    names: dict = {}
+    exec(text, names)
+    return names[name]

@@ -5,6 +5,7 @@ import inspect
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from autograder.wall.link import LinkError
@@ -43,7 +44,7 @@ class Session:
             return [o for o in outputs if type(o) is dict] if type(outputs) is list else []
         except LinkError as problem:
             return [self._death(problem)]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             self.close()
             self.death = CRASHED
             return [error(CRASHED, "The cell's output could not be read.")]
@@ -69,7 +70,7 @@ class Session:
         if self.gave_up:
             return Died(self.gave_up)
         try:
-            text = inspect.getsource(probe)
+            text = text_of(probe)
             answer = self._ask(do="observe", probe=text, name=probe.__name__, inputs=inputs)
             return answer["seen"]
         except (LinkError, KeyError) as problem:
@@ -107,6 +108,9 @@ class Session:
             self.sandbox.ask(self._left(), do="cell", code=code)
         for code in self.extra:
             self.sandbox.ask(self._left(), do="source", code=code)
+
+
+text_of = cache(inspect.getsource)  # a probe is asked for many times, its file read once
 
 
 def error(name: str, text: str) -> dict:

@@ -137,6 +137,9 @@ class Sandbox:
             self.group = cgroup.hold(outside, wall.limits.memory, wall.limits.processes)
             link.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
             link.sendall(b"go")
+        except OSError:  # it was killed, or the machine is far too busy
+            self.close()
+            raise WallError("The confined process did not start.") from None
         except BaseException:
             self.close()
             raise

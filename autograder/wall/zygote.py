@@ -5,6 +5,7 @@ thread, holds no check, no seed and no answer, and does nothing but fork, kill a
 """
 
 import contextlib
+import gc
 import importlib
 import io
 import json
@@ -12,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 
 NOBODY = 65534
 
@@ -56,14 +58,20 @@ def warm() -> None:
     from matplotlib.figure import Figure
 
     import autograder.wall.serve  # noqa: F401
+    from autograder.shell import Shell
 
     figure = Figure()
     figure.add_subplot(title="fonts")
     figure.savefig(io.BytesIO())  # finds and reads the fonts
+    Shell.instance().run_cell("None", silent=True)  # the first cell imports some more
+    gc.collect()
+    gc.freeze()  # a child's collections need not visit, and so copy, what is here already
 
 
 def fork_confined(limits, control_fd: int, link: int) -> int:
     """Fork; the child shuts itself in and serves the grader until one of them ends."""
+    if threading.active_count() != 1:
+        raise RuntimeError("a thread was started before a fork: its locks would hang the child")
     child = os.fork()
     if child:
         return child
