@@ -24,6 +24,7 @@ SETTINGS = (
     "/etc/fonts",
     "/etc/localtime",
 )
+ENVIRONMENT_PLACE = "/env"  # not where it is outside: a checkout below /tmp would be covered
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",
@@ -76,7 +77,7 @@ class Wall:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [*bwrap(inside), sys.executable, "-m", "autograder.wall.zygote", str(theirs.fileno())],
+            [*bwrap(inside), python(), "-m", "autograder.wall.zygote", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -173,11 +174,13 @@ def bwrap(inside: Path) -> list[str]:
             command += ["--symlink", str(Path(path).readlink()), path]
         elif Path(path).exists():
             command += ["--ro-bind", path, path]
-    for path in (*SETTINGS, *pythons()):
-        if Path(path).exists() and not path.startswith("/usr/"):
+    for path in (*SETTINGS, sys.base_prefix):
+        if Path(path).exists() and not path.startswith("/usr/") and path != "/usr":
             for parent in reversed(Path(path).parents[:-1]):  # else nobody could not pass
                 command += ["--perms", "0755", "--dir", str(parent)]
             command += ["--ro-bind", path, path]
+    if sys.prefix != sys.base_prefix:
+        command += ["--ro-bind", sys.prefix, ENVIRONMENT_PLACE]
     command += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
     command += ["--ro-bind", str(inside), "/inside", "--chdir", "/"]
     for name, value in ENVIRONMENT.items():
@@ -185,6 +188,8 @@ def bwrap(inside: Path) -> list[str]:
     return [*command, "--"]
 
 
-def pythons() -> list[str]:
-    """Return the folders that hold this Python and its packages."""
-    return list(dict.fromkeys([sys.base_prefix, sys.prefix]))
+def python() -> str:
+    """Return where this Python is behind the wall."""
+    if sys.prefix == sys.base_prefix:
+        return sys.executable
+    return str(Path(ENVIRONMENT_PLACE) / Path(sys.executable).relative_to(sys.prefix))
