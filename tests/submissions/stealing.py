@@ -52,7 +52,7 @@ for name, entry in list(linecache.cache.items()):
 """
 PYCACHE = f"""\
 import os, sys
-places = [sys.prefix + "/..", "/inside", "/inside/solutions", "/inside/autograder"]
+places = [sys.prefix, "/inside", "/inside/solutions", "/inside/autograder"]
 for place in places:
     for root, folders, files in os.walk(place):
         if "lib" in folders:
