@@ -110,6 +110,7 @@ def test_rotary_is_a_product_with_complex_numbers_and_keeps_lengths():
     torch.testing.assert_close(apply_rotary(x, 4), expected, atol=1e-5, rtol=0)
     torch.testing.assert_close(apply_rotary(x).norm(dim=-1), x.norm(dim=-1), atol=1e-5, rtol=0)
     assert torch.equal(apply_rotary(x)[..., 0, :], x[..., 0, :])
+    assert apply_rotary(x.half()).dtype == torch.float16
 
 
 def test_turned_queries_and_keys_meet_by_their_distance_only():
@@ -122,6 +123,8 @@ def test_turned_queries_and_keys_meet_by_their_distance_only():
 def test_alibi_adds_up_to_the_causal_softmax_of_a_line():
     bias = alibi_bias(8, 6)
     assert [float(b[5, 4]) for b in bias] == [-(2.0 ** -(h + 1)) for h in range(8)]
+    assert [float(b[3, 1]) for b in alibi_bias(2, 4)] == [-2 / 16, -2 / 256]
+    assert (bias.diagonal(dim1=-2, dim2=-1) == 0).all()
     assert (bias.triu(1) == -torch.inf)[:, *torch.triu_indices(6, 6, 1)].all()
     both = alibi_bias(4, 6, causal=False)
     torch.testing.assert_close(both[0::2], alibi_bias(4, 6)[0::2])
@@ -141,6 +144,9 @@ def test_gradients_flow_through_every_scheme_that_takes_a_tensor():
     x = torch.randn(2, 3, 4, 6, requires_grad=True)
     apply_rotary(x).square().sum().backward()
     torch.testing.assert_close(x.grad, 2 * x.detach(), atol=1e-5, rtol=1e-5)  # lengths are kept
+    rows = LearnedPositions(5, 2)
+    rows(torch.zeros(3, 2, 2), start=1).sum().backward()
+    assert rows.table.weight.grad[:, 0].tolist() == [0.0, 3.0, 3.0, 0.0, 0.0]
     table = RelativeBias(2, 1)
     table(5).sum().backward()
     assert table.table.weight.grad[:, 0].tolist() == [10.0, 5.0, 10.0]

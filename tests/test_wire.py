@@ -137,7 +137,7 @@ Posing.__qualname__, Posing.__module__ = "Tensor", "builtins"
         (torch.zeros(2).to_sparse(), "sparse"),
         (torch.zeros(2, device="meta"), "meta"),
     ],
-    ids=str,
+    ids=lambda value: value if type(value) is str else type(value).__name__,
 )
 def test_what_is_not_plain_arrives_as_the_name_of_its_type(value, name):
     got = crossed(value)

@@ -20,7 +20,6 @@ const STYLE = `
   @media (max-width: 520px) {
     .course-figure .scheme { grid-template-columns: 5.6rem 1fr; }
     .course-figure .scheme .look { grid-column: 1 / -1; }
-    .course-figure .heads .look { display: none; }
   }`;
 
 const SVG = "http://www.w3.org/2000/svg";
