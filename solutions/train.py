@@ -1,15 +1,17 @@
 """Train any model of the course: one loop, one recipe, one curve."""
 
 import math
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from tqdm.auto import tqdm
+
+from solutions import checkpoint
+from solutions.live_curve import LiveCurve, progress_bar
 
 Batch = tuple[Tensor, ...]
 
@@ -27,6 +29,7 @@ class Recipe:
     clip: float = 1.0  # the longest gradient let through; 0 switches clipping off
     seed: int = 0
     evaluate_every: int = 0  # 0: evaluate once, after the last step
+    lowest: str = ""  # keep the weights of the evaluation at which this score was lowest
 
 
 @dataclass
@@ -66,53 +69,133 @@ def train(
     loss: Callable[[nn.Module, Batch], Tensor] = cross_entropy,
     evaluate: Callable[[nn.Module], dict[str, float]] | None = None,
     progress: bool = True,
+    keep: Path | str | None = None,
+    live: bool = False,
 ) -> History:
     """Fit a model with AdamW on the device it lives on; Ctrl-C keeps what has been learned.
 
     `batches(n, generator)` draws n examples as a tuple of tensors, `loss(model, batch)` is the
     number to lower, `evaluate(model)` returns named scores; it runs without dropout or gradients.
+    `keep` names a safetensors file: written at each evaluation and when stopped, taken up when it
+    is there and belongs to the same recipe. `live` draws the curve in a notebook. On a GPU the
+    model computes in half precision.
     """
     device = next(model.parameters()).device
     generator = torch.Generator().manual_seed(recipe.seed)
     torch.manual_seed(recipe.seed)  # dropout draws from the global generator
-    # Decay pulls weights towards 0; gains and biases (one axis) have no reason to be small.
-    parameters = list(model.parameters())
-    decayed = {"params": [p for p in parameters if p.ndim > 1]}
-    spared = {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0}
-    optimiser = torch.optim.AdamW(
-        [decayed, spared],
-        betas=(0.9, recipe.beta2),
-        weight_decay=recipe.weight_decay,
-        fused=True,  # one kernel for all parameters: small models gain most
-    )
-    watched = progress and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-    quiet = {} if watched else {"disable": True}  # never False: it would overrule TQDM_DISABLE
-    bar = tqdm(range(recipe.steps), leave=False, **quiet)
-    history, start = History(), time.perf_counter()
+    optimiser = make_optimiser(model, recipe)
+    half = torch.autocast(device.type, half_type(), enabled=device.type == "cuda")
+    scaled = device.type == "cuda" and half_type() is torch.float16  # its small numbers run out
+    scaler = torch.amp.GradScaler(device.type, enabled=scaled)
+    history, best = History(), Best(recipe.lowest)
+    if keep is not None and Path(keep).exists():
+        history = take_up(Path(keep), model, optimiser, generator, best, recipe)
+    curve, start = LiveCurve() if live else None, time.perf_counter() - history.seconds
+    bar = progress_bar(range(len(history.loss), recipe.steps), progress, live)
+    tokens, opened = 0, time.perf_counter()
+
+    def look() -> None:
+        """Evaluate, and put on disk where we are."""
+        _evaluate(model, evaluate, history)
+        best.see(model, history)
+        history.seconds = time.perf_counter() - start
+        if keep is not None:
+            notes = {"recipe": recipe, "history": asdict(history)}
+            checkpoint.save(Path(keep), model, optimiser, generator, best.weights, notes)
+
     try:
         for step in bar:
             model.train()
             for group in optimiser.param_groups:
                 group["lr"] = rate_at(step, recipe)
-            value = loss(model, tuple(x.to(device) for x in batches(recipe.batch, generator)))
-            history.loss.append(value.item())
-            if not math.isfinite(history.loss[-1]):
-                raise FloatingPointError(f"train: loss {value.item()} at step {step}; lower lr?")
+            batch = tuple(x.to(device) for x in batches(recipe.batch, generator))
+            with half:
+                value = loss(model, batch)
+            number = value.item()
+            if not math.isfinite(number):
+                raise FloatingPointError(f"train: loss {number} at step {step}; lower lr?")
             optimiser.zero_grad()
-            value.backward()
+            scaler.scale(value).backward()
             if recipe.clip:
-                nn.utils.clip_grad_norm_(parameters, recipe.clip)
-            optimiser.step()
-            bar.set_postfix(loss=f"{history.loss[-1]:.3f}", refresh=False)
+                scaler.unscale_(optimiser)
+                nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+            scaler.step(optimiser)
+            scaler.update()
+            history.loss.append(number)
+            tokens += batch[-1].numel()
+            speed = tokens / (time.perf_counter() - opened)
+            bar.set_postfix_str(f"loss {number:.3f}, {speed:,.0f} targets/s", refresh=False)
+            if curve:
+                curve.draw(history.loss, history.scores)
             due = recipe.evaluate_every and (step + 1) % recipe.evaluate_every == 0
             if due and step + 1 < recipe.steps:
-                _evaluate(model, evaluate, history)
+                look()
     except KeyboardInterrupt:
         bar.close()
         history.interrupted = True
-    _evaluate(model, evaluate, history)
-    history.seconds = time.perf_counter() - start
+    if not history.scores or history.scores[-1]["step"] < len(history.loss):
+        look()
+    best.give_back(model)
+    if curve:
+        curve.draw(history.loss, history.scores, now=True)
+    model.eval()
     return history
+
+
+def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.AdamW:
+    """Make AdamW; decay pulls weights towards 0, gains and biases (one axis) are spared."""
+    parameters = list(model.parameters())
+    decayed = {"params": [p for p in parameters if p.ndim > 1]}
+    spared = {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0}
+    return torch.optim.AdamW(
+        [decayed, spared],
+        lr=recipe.lr,
+        betas=(0.9, recipe.beta2),
+        weight_decay=recipe.weight_decay,
+        fused=True,  # one kernel for all parameters: small models gain most
+    )
+
+
+def half_type() -> torch.dtype:
+    """Return the 16-bit type to compute in: bfloat16 where the GPU has it (a T4 has not)."""
+    has = torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.bfloat16 if has or not torch.cuda.is_available() else torch.float16
+
+
+def take_up(
+    path: Path,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    generator: torch.Generator,
+    best: "Best",
+    recipe: Recipe,
+) -> History:
+    """Go on from a checkpoint of the same recipe; say so if it belongs to another."""
+    notes = checkpoint.read_notes(path)
+    if notes["recipe"] != asdict(recipe):
+        other = {k: v for k, v in notes["recipe"].items() if v != asdict(recipe).get(k)}
+        raise ValueError(f"train: {path} belongs to another recipe ({other}). Delete it or rename.")
+    best.weights = checkpoint.load(path, model, optimiser, generator)
+    history = History(**{**notes["history"], "interrupted": False})
+    best.value = min((s.get(best.name, math.inf) for s in history.scores), default=math.inf)
+    return history
+
+
+class Best:
+    """Remember the weights at the lowest value of one score; with no name, do nothing."""
+
+    def __init__(self, name: str):
+        self.name, self.value, self.weights = name, math.inf, {}
+
+    def see(self, model: nn.Module, history: History) -> None:
+        value = history.scores[-1].get(self.name, math.inf) if history.scores else math.inf
+        if value < self.value:
+            self.value = value
+            self.weights = {k: x.detach().clone() for k, x in model.state_dict().items()}
+
+    def give_back(self, model: nn.Module) -> None:
+        if self.weights:
+            model.load_state_dict(self.weights)
 
 
 def _evaluate(model: nn.Module, evaluate: Callable | None, history: History) -> None:

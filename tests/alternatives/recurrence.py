@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from solutions.recurrence import RNN, RNNLanguageModel, rnn_step
+from solutions.recurrence import RNN, rnn_step
 
 
 def rnn_step__stacked_weights(x, h, w_x, w_h, b):
@@ -92,23 +92,6 @@ class RNN__torch_layer(nn.Module):
         h = x.new_zeros(x.size(0), self.b.size(0)) if h is None else h
         flat = [self.w_x.T.contiguous(), self.w_h.T.contiguous(), self.b, torch.zeros_like(self.b)]
         return torch.rnn_tanh(x, h[None], flat, True, 1, 0.0, False, False, True)[0]
-
-
-class RNNLanguageModel__one_word_at_a_time(RNNLanguageModel):
-    def forward(self, ids, h=None):
-        scores = []
-        for t in range(ids.size(1)):
-            states = self.rnn(self.embed(ids[:, t : t + 1]), h)
-            h = states[:, 0]
-            scores.append(self.out(h))
-        return torch.stack(scores, dim=1), h
-
-
-class RNNLanguageModel__one_hot_embedding(RNNLanguageModel):
-    def forward(self, ids, h=None):
-        vectors = F.one_hot(ids, self.embed.num_embeddings).float() @ self.embed.weight
-        states = self.rnn(vectors) if h is None else self.rnn(vectors, h)
-        return states @ self.out.weight.T + self.out.bias, states.select(1, -1)
 
 
 def gradient_by_lag__step_by_step(step, x, h, push):

@@ -20,7 +20,6 @@ from autograder.puzzle import Puzzle
 from autograder.slips import Slip, patched
 from solutions.recurrence import (
     RNN,
-    RNNLanguageModel,
     clip_gradient,
     gradient_by_lag,
     gru_step,
@@ -268,7 +267,7 @@ def _long(start=False):
 
 LAYER = Exercise(
     RNN,
-    parts={"values": 5, "a given first state": 4, GRADIENT: 4, ARGUMENTS: 1},
+    parts={"values": 7, "a given first state": 5, GRADIENT: 5, ARGUMENTS: 1},
     cases=[
         Case("values", "a batch of sequences", _long(), module),
         Case("values", "one token", lambda d: _sequence(d, 3, 1, 2, 4), module),
@@ -374,140 +373,6 @@ LAYER = Exercise(
 )
 
 
-def language(own, name, config, weights, ids, h=None):
-    """Build a language model, load its weights, read ids: scores, last state, all gradients."""
-    import torch
-
-    model = getattr(own, name)(**config)
-    found = {k: tuple(v.shape) for k, v in model.state_dict().items()}
-    if found != {k: tuple(v.shape) for k, v in weights.items()}:
-        return {"parameters": found}
-    model.load_state_dict(weights)
-    model.eval()
-    start = None if h is None else h.clone().requires_grad_()
-    result = model(ids) if h is None else model(ids, start * 1)
-    seen = {"result": result, "inputs": [ids]}
-    if not (isinstance(result, tuple) and all(isinstance(r, torch.Tensor) for r in result)):
-        return seen
-    asked = [*([] if h is None else [start]), *model.parameters()]
-    names = [*([] if h is None else ["h"]), *(n for n, _ in model.named_parameters())]
-    pushes = [torch.cos(torch.arange(r.numel()) + 1.0).reshape(r.shape) for r in result]
-    try:
-        grads = torch.autograd.grad(result, asked, pushes, allow_unused=True)
-        seen["gradients"] = dict(zip(names, grads, strict=True))
-    except RuntimeError as error:
-        seen["gradient error"] = str(error).splitlines()[0]
-    return seen
-
-
-def _language(b=None, t=None, start=False):
-    def draw(d):
-        sizes = d.sizes(5, 2, 8)
-        n_b, n_t = b or sizes[0], t or sizes[1]
-        v, c, n_state = sizes[2:]
-        weights = {
-            "embed.weight": d.normal(v, c, std=1.0),
-            "rnn.w_x": d.normal(c, n_state, std=c**-0.5),
-            "rnn.w_h": d.normal(n_state, n_state, std=n_state**-0.5),
-            "rnn.b": d.normal(n_state, std=0.5),
-            "out.weight": d.normal(v, n_state),
-            "out.bias": d.normal(v),
-        }
-        config = {"n_vocab": v, "n_embd": c, "n_state": n_state}
-        ids = d.integers(0, v, n_b, n_t)
-        return (config, weights, ids, *([d.normal(n_b, n_state, std=0.6)] if start else []))
-
-    return draw
-
-
-MODEL = Exercise(
-    RNNLanguageModel,
-    parts={"scores and state": 5, "a given first state": 3, GRADIENT: 2},
-    cases=[
-        Case("scores and state", "a batch of texts", _language(), language),
-        Case("scores and state", "one word", _language(t=1), language),
-        Case("scores and state", "one text", _language(b=1), language),
-        Case("a given first state", "a state to go on from", _language(start=True), language),
-        Case("a given first state", "one word and a state", _language(t=1, start=True), language),
-    ],
-    slips=[
-        Slip(
-            "state not passed on",
-            RNNLanguageModel.forward,
-            "self.rnn(self.embed(ids), h)",
-            "self.rnn(self.embed(ids))",
-            "The given state is not handed to the RNN: a text continued in pieces forgets its "
-            "beginning.",
-        ),
-        Slip(
-            "given state returned",
-            RNNLanguageModel.forward,
-            "states[:, -1]",
-            "(states[:, -1] if h is None else h)",
-            "The state that came in goes out again: return the one after the last token.",
-        ),
-        Slip(
-            "state detached",
-            RNNLanguageModel.forward,
-            "states[:, -1]",
-            "states[:, -1].detach()",
-            "The returned state is cut from the graph. That is for whoever trains in pieces to "
-            "decide, not for the model.",
-        ),
-        Slip(
-            "first state returned",
-            RNNLanguageModel.forward,
-            "states[:, -1]",
-            "states[:, 0]",
-            "The state after the first token is returned: the text goes on from the last.",
-        ),
-        Slip(
-            "all states returned",
-            RNNLanguageModel.forward,
-            "self.out(states), states[:, -1]",
-            "self.out(states), states",
-            "All states are returned, (B, T, D): to go on only the last is needed, (B, D).",
-        ),
-        Slip(
-            "last word's scores only",
-            RNNLanguageModel.forward,
-            "self.out(states), ",
-            "self.out(states[:, -1]), ",
-            "Only the last word is predicted. Every word has a successor to learn from: scores "
-            "for all T places.",
-        ),
-        Slip(
-            "softmax applied",
-            RNNLanguageModel.forward,
-            "self.out(states), ",
-            "self.out(states).softmax(-1), ",
-            "These are probabilities already. Return the scores: the loss applies the softmax.",
-        ),
-        Slip(
-            "softmax over the words of the text",
-            RNNLanguageModel.forward,
-            "self.out(states), ",
-            "self.out(states).softmax(1), ",
-            "A softmax runs over the places of the text: return the scores without any softmax.",
-        ),
-        Slip(
-            "scored by the embedding",
-            RNNLanguageModel.forward,
-            "self.out(states), ",
-            "self.out(states) * 0 + states[..., :1] @ self.embed.weight[:, :1].T, ",
-            "The words are scored with the embedding's table: `self.out` makes the scores.",
-        ),
-        Slip(
-            "state put through the output layer",
-            RNNLanguageModel.forward,
-            "self.out(states), states[:, -1]",
-            "self.out(states), self.out(states)[:, -1]",
-            "The second result holds the scores of the last word: return the state, (B, D).",
-        ),
-    ],
-)
-
-
 def lags(own, name, x, h, push, w_x, w_h, b, kind):
     """Call gradient_by_lag with a step made here from plain weights."""
     import torch
@@ -543,7 +408,7 @@ def _lags(kind, t=None, radius=1.0, dtype=torch.float32):
 
 GRADIENTS = Exercise(
     gradient_by_lag,
-    parts={"values": 9, "any step": 4, ARGUMENTS: 1},
+    parts={"values": 11, "any step": 6, ARGUMENTS: 1},
     cases=[
         Case("values", "a tanh step", _lags("tanh"), lags),
         Case("values", "a linear step that shrinks", _lags("linear", radius=0.7), lags),
@@ -835,7 +700,7 @@ def _what_inputs_do(measured: dict) -> str:
 
 WHAT_INPUTS_DO = Conclusion(
     "what_inputs_do",
-    points=8,
+    points=10,
     probe=_growing_inputs,
     inputs=(1.2, 50, 32, [0.01, 0.1, 1.0], 0),
     decide=_what_inputs_do,
@@ -847,4 +712,4 @@ WHAT_INPUTS_DO = Conclusion(
     },
 )
 
-QUESTIONS = [STEP, LAYER, GRU, MODEL, GRADIENTS, CLIP, WHICH_LINE, WHAT_INPUTS_DO]
+QUESTIONS = [STEP, LAYER, GRU, GRADIENTS, CLIP, WHICH_LINE, WHAT_INPUTS_DO]
