@@ -10,6 +10,7 @@ import pkgutil
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import zip_longest
 
 from tqdm import tqdm
 
@@ -17,10 +18,14 @@ import solutions.experiments as experiments
 
 
 def wanted(lessons: list[str]) -> list[experiments.Run]:
-    """Return the runs of the lessons' files (each has a list RUNS), the longest first."""
+    """Return the runs of the lessons' files (each has a list RUNS, the longest first).
+
+    The first of every lesson come first, so that no long one is left over at the end, alone.
+    """
     names = lessons or [m.name for m in pkgutil.iter_modules(experiments.__path__)]
     modules = [importlib.import_module(f"solutions.experiments.{n}") for n in names if n[0] != "_"]
-    return [run for module in modules for run in module.RUNS]
+    ranks = zip_longest(*(module.RUNS for module in modules))
+    return [run for rank in ranks for run in rank if run is not None]
 
 
 def describe(run: experiments.Run) -> str:
