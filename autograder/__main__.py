@@ -5,6 +5,10 @@ import sys
 import time
 from pathlib import Path
 
+# An optional package of jsonschema's that builds a grammar for two seconds when it is imported; it
+# would check web addresses in a schema, and a notebook's schema asks for none.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 EPILOG = """\
 a course from first to last:
   python -m autograder init my_course            make the folder; nbgrader works in it too

@@ -7,25 +7,23 @@ missing; a changed check runs again what it concerns.
 
 import hashlib
 import json
-import multiprocessing
 import os
 import re
-import signal
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import nbformat
 
+from autograder.crew import Crew
 from autograder.run import Ran, Settings, run
-from autograder.wall.kernel import PR_SET_PDEATHSIG, prctl
-from autograder.wall.start import Wall, WallError
+from autograder.wall.start import Door, Wall, WallError
 from solutions.ground import ROOT, digest, follow
 
-TRIES = 3  # how often a job is given to a new process when the one that ran it died
+AHEAD = 3  # jobs handed out for each process: one runs, others wait beside it
 # the modules of this package that have a say in a result (a test compares them with what is loaded)
 ENGINE = (
     *("__init__", "card", "check", "code", "compare", "exercise", "marking", "markup", "probe"),
@@ -41,7 +39,7 @@ class Job:
     notebook: str  # the repaired notebook, as JSON text
     settings: Settings
 
-    @property
+    @cached_property
     def key(self) -> str:
         cells = [
             [c["cell_type"], c["id"], c["source"], c["metadata"].get("tags")]
@@ -71,63 +69,72 @@ def checks_files(lesson: str) -> set[Path]:
     return {checks, here / "lessons" / "__init__.py"} | engine | references
 
 
-_walls: dict[str, Wall] = {}  # one zygote a lesson in every process that runs jobs
+_walls: dict[str, Door] = {}  # the zygote of a lesson, in every process that runs jobs
 
 
 def run_job(job: Job) -> Ran:
-    """Run one submission in this process's wall, which is built at the first one."""
+    """Run one submission behind this process's wall; where there is none, one is built."""
     import torch
 
     torch.set_num_threads(1)
-    cells = nbformat.reads(job.notebook, as_version=4).cells
+    cells = nbformat.reader.reads(job.notebook).cells
     for _ in range(2):
         if job.lesson not in _walls:
             _walls[job.lesson] = Wall(job.lesson).__enter__()
         try:
             return run(cells, _walls[job.lesson], job.settings)
         except WallError:  # the zygote is gone: build another, once
-            _walls.pop(job.lesson).__exit__()
+            _walls.pop(job.lesson).close()
     raise WallError("The process behind the wall died twice.")
 
 
-def run_jobs(jobs: Iterable[Job], store: Path, n_jobs: int) -> Iterator[tuple[Job, bool]]:
+def run_jobs(
+    jobs: Iterable[Job], store: Path, n_jobs: int, wall: Wall
+) -> Iterator[tuple[Job, bool]]:
     """Run what is not in the store; yield each job when its result is there (or failed)."""
-    jobs = list(jobs)
-    waiting = []
-    for job in jobs:
-        if place(store, job).exists():
-            yield job, True
-        else:
-            waiting.append(job)
-    for _ in range(TRIES):
-        if not waiting:
-            return
-        waiting = yield from _one_pool(waiting, store, n_jobs)
-    for job in waiting:
-        yield job, False
+    lost = yield from _one_pool(jobs, store, n_jobs, wall)
+    for job in lost:  # again, alone: it can take nobody with it, nor be taken
+        if (yield from _one_pool([job], store, 1, wall)):
+            yield job, False
 
 
-def _one_pool(jobs: list[Job], store: Path, n_jobs: int) -> Iterator[tuple[Job, bool]]:
-    """Give the jobs to processes; return those that were lost with a process that died."""
-    context = multiprocessing.get_context("spawn")
-    lost = []
-    n = min(n_jobs, len(jobs))
-    with ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent) as pool:
-        running = {pool.submit(run_job, job): job for job in jobs}
-        for done in as_completed(running):
-            job = running[done]
-            try:
-                keep(store, job, done.result())
-            except BrokenProcessPool:
+def _one_pool(
+    jobs: Iterable[Job], store: Path, n_jobs: int, wall: Wall
+) -> Iterator[tuple[Job, bool]]:
+    """Give the jobs to processes, a few ahead; return those that failed, whatever the reason."""
+    jobs, running, lost = iter(jobs), {}, []
+    crew: Crew | None = None
+    try:
+        while True:
+            while len(running) < AHEAD * n_jobs and (job := next(jobs, None)) is not None:
+                if place(store, job).exists():
+                    yield job, True
+                    continue
+                try:
+                    crew = crew or Crew(wall, n_jobs, _welcome)
+                    running[crew.submit(run_job, job)] = job
+                except BrokenProcessPool:
+                    lost.append(job)
+                    break
+            if not running:
+                return lost
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                job, problem = running.pop(done), done.exception()
+                if problem is None:
+                    keep(store, job, done.result())
+                    yield job, True
+                    continue
                 lost.append(job)
-                continue
-            yield job, True
-    return lost
+                if isinstance(problem, BrokenProcessPool) and crew:
+                    crew.close()
+                    crew = None  # the next job gets a new one
+    finally:
+        if crew:
+            crew.close()
 
 
-def _end_with_parent() -> None:
-    """Have a process that runs jobs killed when the one that gave them is."""
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def _welcome(door: Door) -> None:
+    _walls[door.lesson] = door
 
 
 def place(store: Path, job: Job) -> Path:

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.batch import TRIES, Job, keep, place, run_job
+from autograder.batch import Job, keep, place, run_job
 from autograder.course import CourseError
 from autograder.run import Ran
+from autograder.wall.start import WallError
 
 CONNECT = 60  # seconds to reach the scheduler
+TRIES = 3  # how often a job is given to another worker when the one that ran it was lost
 _one_at_a_time = threading.Lock()  # a wall serves one; a worker may have several threads
 
 
@@ -66,7 +68,7 @@ def _connect(address: str):
 
 
 def _gather(client, jobs: list[Job], store: Path, address: str) -> Iterator[tuple[Job, bool]]:
-    from distributed import KilledWorker, as_completed
+    from distributed import as_completed
 
     running = {
         client.submit(run_remotely, job, job.key, key=f"run-{job.key}", retries=TRIES - 1): job
@@ -77,10 +79,10 @@ def _gather(client, jobs: list[Job], store: Path, address: str) -> Iterator[tupl
         if done.status == "finished":
             keep(store, job, Ran(**json.loads(done.result())))
             yield job, True
-        elif done.status == "error" and isinstance(done.exception(), KilledWorker):
-            yield job, False  # it ended every worker that tried it
-        elif done.status == "error":
+        elif done.status == "error" and isinstance(done.exception(), OtherVersion | WallError):
             raise CourseError(f"The cluster could not run a submission: {done.exception()}.")
+        elif done.status == "error":
+            yield job, False  # it ended every worker that tried it, or failed on each
         else:
             raise CourseError(
                 f"The scheduler at {address} is gone. What was run is kept: give the same "

@@ -18,6 +18,7 @@ COURSE_ID = "transformers"
 CONFIG_TEXT = f'''\
 # An nbgrader course: every `nbgrader` command and formgrader work from this folder.
 # Made by `python -m autograder init`, which writes it only when it is not there.
+import importlib.util
 import os
 from pathlib import Path
 
@@ -28,6 +29,10 @@ c.CourseDirectory.root = str(here)
 # wait for a lock instead of failing: formgrader may have the gradebook open
 c.CourseDirectory.db_url = f"sqlite:///{{here / 'gradebook.db'}}?timeout=60"
 c.Execute.timeout = 60  # seconds for one cell
+# what learners wrote is shown without scripts, in feedback pages and in formgrader
+if importlib.util.find_spec("autograder"):
+    c.HTMLExporter.filters = {{"markdown2html": "autograder.feedback.harmless_markdown"}}
+    c.HTMLExporter.exclude_raw = True
 
 # The cases that learners do not see are drawn from this secret. With the stock `nbgrader
 # autograde`, a learner's code could read it here; do not publish it, do not change it mid-term.
@@ -197,13 +202,13 @@ class Course:
         """Return the instructor's secret, from which hidden cases are drawn."""
         return (self.root / SEED_FILE).read_text(encoding="utf-8").strip()
 
-    def forget(self, lesson: str, student: str, repaired: bool = True) -> None:
+    def forget(self, lesson: str, student: str, repaired: bool = True, gradebook=None) -> None:
         """Take back a submission's automatic marks and pages; marks by a human are kept."""
         from nbgrader.api import MissingEntry
 
         for step in ("autograded", "feedback", *(["repaired"] if repaired else [])):
             shutil.rmtree(self.path(step, student, lesson), ignore_errors=True)
-        with self.gradebook() as gradebook:
+        with gradebook or self.gradebook() as gradebook:
             try:
                 submission = gradebook.find_submission(lesson, student)
             except MissingEntry:

@@ -19,11 +19,12 @@ from typing import Any
 
 import nbformat
 import nbgrader.preprocessors
-from nbformat import NotebookNode
-from traitlets import Integer, Unicode
+from nbformat import NotebookNode, from_dict
+from traitlets import Dict, Integer, Unicode
 
 from autograder import batch
 from autograder.repair import is_check, is_solution, short
+from autograder.run import harmless
 
 TIMED_OUT, CRASHED = "CellTimedOut", "CellCrashed"
 UNPROTECTED = "No sandbox: learners' code ran with your rights. Grade only what you trust."
@@ -53,17 +54,22 @@ class Execute(nbgrader.preprocessors.Execute):
 
     total = Integer(300, help="Seconds for one submission, all runs together.").tag(config=True)
     kept = Unicode("", help="The result of a run behind the wall; none: run here.").tag(config=True)
+    deaths = Dict(help="How cells ended badly, by the cell's id.")
 
     def preprocess(
         self, nb: NotebookNode, resources: dict, km: Any = None
     ) -> tuple[NotebookNode, dict]:
         if self.kept:
-            outcome = Outcome({int(k): v for k, v in batch.kept(Path(self.kept)).outputs.items()})
+            ran = batch.kept(Path(self.kept))
+            self.deaths = ran.deaths
+            made = {int(number): from_dict(outputs) for number, outputs in ran.outputs.items()}
         else:
             outcome = run(nb.cells, self.timeout or self.total, self.total)
+            self.deaths = {nb.cells[i].id: death.name for i, death in outcome.deaths.items()}
+            made = {i: _outputs(outcome, i, cell) for i, cell in enumerate(nb.cells)}
         for number, cell in enumerate(nb.cells):
-            if cell.cell_type == "code":
-                cell.outputs = _outputs(outcome, number, cell)
+            if cell.cell_type == "code":  # a check without any output would earn full marks
+                cell.outputs = made.get(number, [_error("NotRun", "This cell was not run.")])
         return nb, resources
 
 
@@ -201,7 +207,10 @@ def _outputs(outcome: Outcome, number: int, cell: NotebookNode) -> list[Notebook
         return [_error("NotRun", "Left out, because checking this answer did not end.")]
     if number not in outcome.outputs:
         return [_error("NotRun", "The time was used up before this cell.")]
-    made = [output for raw in outcome.outputs[number] if (output := _output(raw)) is not None]
+    given = outcome.outputs[number]
+    if not is_check(cell):
+        given = [shown for raw in given if type(raw) is dict and (shown := harmless(raw))]
+    made = [output for raw in given if (output := _output(raw)) is not None]
     if not is_check(cell):
         return made
     made = [o for o in made if o.get("name") != "stderr"]  # nbgrader reads stderr as zero points

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.grade import GRADED, HUMAN, MISSING, UNREADABLE, Record, statuses
+from autograder.status import GRADED, HUMAN, MISSING, UNREADABLE, Record, statuses
 
 
 @dataclass

@@ -24,6 +24,7 @@ from autograder.wall.start import Wall, WallError
 CHECK = re.compile(r'check\("(\w+)\.(\w+)", points=(\d+)\)')
 SHOWN = ("text/plain", "image/png", "image/jpeg")  # no script or markup of a learner's
 COMMANDS = re.compile(r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+PICTURE = re.compile(r"[A-Za-z0-9+/=\s]*")  # base64, and nothing that would end an attribute
 DEMONSTRATION = "demonstration"
 MAX_SHOWN, MAX_CARD = 10_000_000, 1_000_000  # characters of a cell's outputs, of a card
 SKIPPED = "A demonstration; not run when grading."
@@ -109,6 +110,7 @@ def harmless(output: dict[str, Any]) -> dict | None:
     if kind in ("display_data", "execute_result"):
         data = output.get("data") if type(output.get("data")) is dict else {}
         kept = {k: text_of(v) for k, v in data.items() if k in SHOWN and type(v) is str}
+        kept = {k: v for k, v in kept.items() if k == "text/plain" or PICTURE.fullmatch(v)}
         return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
     if kind == "error":
         lines = output.get("traceback") if type(output.get("traceback")) is list else []

@@ -249,7 +249,7 @@ def _graded_in_process():
 def alternatives(lesson: str, exercise: Exercise) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return the other right solutions of an exercise, each as a notebook's names."""
     module = _load_alternatives(lesson)
-    for name, value in vars(module).items() if module else ():
+    for name, value in list(vars(module).items()) if module else ():
         if name.startswith(f"{exercise.name}__"):
             yield name, {**vars(exercise.module), **vars(module), exercise.name: value}
 

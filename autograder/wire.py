@@ -15,7 +15,9 @@ import torch
 from torch import Tensor
 
 MAX_DEPTH = 40
-MAX_NODES = 1_000_000  # a list that holds itself twice would grow without end
+MAX_NODES = 200_000  # a list that holds itself twice would grow without end
+MAX_HEADER = 16_000_000  # bytes: a header of 64 MB can unfold to gigabytes of small objects
+MAX_MARKS = 2_000_000  # brackets and commas, each of which may become an object
 MAX_BITS = 10_000  # Python reads no longer numbers from decimal digits
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -67,7 +69,7 @@ def loads(data: bytes) -> Any:
     """Read what `dumps` wrote; raise WireError for anything else."""
     try:
         (size,) = struct.unpack_from("<Q", data)
-        header = json.loads(bytes(data[8 : 8 + size]).decode("utf-8", "surrogatepass"))
+        header = parsed(data[8 : 8 + min(size, MAX_HEADER + 1)])
         return _unpack(header, memoryview(data)[8 + size :], [0], 0)
     except WireError:
         raise
@@ -80,6 +82,13 @@ def loads(data: bytes) -> Any:
         RuntimeError,
     ) as error:
         raise WireError(f"not a message: {error}") from None
+
+
+def parsed(text: bytes, most: int = MAX_HEADER) -> Any:
+    """Read JSON from an untrusted side, unless what it unfolds to could fill the memory."""
+    if len(text) > most or sum(map(text.count, (b"[", b"{", b","))) > MAX_MARKS:
+        raise WireError(f"more than {most / 1e6:.0f} MB of values, or too many of them")
+    return json.loads(bytes(text).decode("utf-8", "surrogatepass"))
 
 
 def _type_name(value: Any) -> str:

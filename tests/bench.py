@@ -1,75 +1,72 @@
-"""Measure what the course promises, and write the figures to _build/bench.json: `make bench`."""
+"""Measure what the course promises, and write the figures to _build/bench.json: `make bench`.
+
+Every tests/bench_<part>.py has `figures()`, which returns named figures. A part that fails is
+named at the end and costs the others nothing; the figures of parts left out stay as they were.
+"""
 
 import argparse
+import importlib
 import json
-import statistics
-import time
+import sys
+import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import torch
-
-from autograder.lessons import load, names
-from autograder.marking import mark
-from autograder.release import reference_conclusion
-from autograder.slips import patched
-from tests import bench_grading
-
 ROOT = Path(__file__).resolve().parents[1]
+WRITTEN = ROOT / "_build" / "bench.json"
+Figures = dict[str, float | bool]
 
 
-def check_seconds() -> dict[str, float]:
-    """Time the visible check of every question: a right answer, and its slowest slip."""
-    seconds = {}
-    for name in names():
-        lesson = load(name)
-        for question in lesson.questions:
-            answers = list(answers_to(lesson, question))
-            for own in answers:  # once to fill the caches, as the second run of a cell would
-                mark(lesson, question.name, own)
-            spent = [timed(mark, lesson, question.name, own) for own in answers]
-            seconds[f"{name}.{question.name}"] = max(spent)
-    return seconds
+def parts() -> list[str]:
+    """Return the names of what can be measured."""
+    return sorted(path.stem.removeprefix("bench_") for path in ROOT.glob("tests/bench_*.py"))
 
 
-def answers_to(lesson, question):
-    if question in lesson.exercises:
-        yield dict(vars(question.module))
-        for slip in question.slips:
-            yield dict(patched(slip))
-    elif hasattr(question, "right"):
-        yield {question.name: question.right}
-    else:
-        measured = {m.__name__: m for m in question.measures}
-        yield {**measured, question.name: reference_conclusion(question)}
+def figures_of(part: str, *arguments) -> Figures:
+    return importlib.import_module(f"tests.bench_{part}").figures(*arguments)
 
 
-def timed(function, *arguments) -> float:
-    """Return CPU seconds: other people's work on this machine does not count."""
-    start = time.process_time()
-    function(*arguments)
-    return time.process_time() - start
+def measure(measures: dict[str, Callable[[], Figures]], written: Path) -> list[str]:
+    """Measure part by part, write what is known after each; return the parts that failed."""
+    known: Figures = json.loads(written.read_text(encoding="utf-8")) if written.exists() else {}
+    written.parent.mkdir(exist_ok=True)
+    failed = []
+    for name, figures in measures.items():
+        print(f"\n{name}", flush=True)
+        try:
+            found = figures()
+        except Exception:  # the other parts are worth having without it
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        for figure, value in found.items():
+            print(f"{shown(value):>12}  {figure}", flush=True)
+        known |= found
+        written.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    return failed
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--submissions", type=int, default=40, help="how many are graded (40)")
+def shown(value: float | bool) -> str:
+    return str(value) if isinstance(value, bool) else f"{value:.4g}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("part", nargs="*", help=f"default: all of {', '.join(parts())}")
+    parser.add_argument("--submissions", type=int, default=40, help="for the graders (40)")
+    parser.add_argument("--classes", type=int, nargs=2, default=(50, 1000), help="(50 1000)")
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    seconds = check_seconds()
-    for name, spent in seconds.items():
-        print(f"{spent:7.3f} CPU s  check {name} (the slowest of the right answer and the slips)")
-    figures = {
-        "check.seconds_worst": max(seconds.values()),
-        "check.seconds_median": statistics.median(seconds.values()),
+    given = {"grading": (options.submissions, tuple(options.classes))}
+    measures = {
+        name: partial(figures_of, name, *given.get(name, ())) for name in options.part or parts()
     }
-    grading = bench_grading.measure(options.submissions)
-    bench_grading.report(grading)
-    figures |= grading
-    path = ROOT / "_build" / "bench.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=1))
+    failed = measure(measures, WRITTEN)
+    print(f"\nThe figures are in {WRITTEN.relative_to(ROOT)}.")
+    if failed:
+        print(f"These parts failed: {', '.join(failed)}.", file=sys.stderr)
+    return len(failed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

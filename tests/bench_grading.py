@@ -10,55 +10,109 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
+import psutil
 
 from autograder.course import Course, init
 from autograder.repair import is_solution
+from autograder.run import skippable
 from autograder.sample import alternative, answered
 
 LESSONS = ["warm_up", "multi_head"]
-LIMIT = 3600  # seconds for one command
-FORKS = 10
+LIMIT = 7200  # seconds for one command
+FORKS = 20
 
 
-def measure(submissions: int = 40, jobs: int = 2) -> dict[str, float | bool]:
+def figures(submissions: int = 40, classes: tuple[int, int] = (50, 1000)) -> dict:
+    """Return the comparison with stock nbgrader, and how cost and memory grow with the class."""
+    return compared(submissions) | {"grading.sandbox_ms": sandbox_ms()} | grown(*classes)
+
+
+def compared(submissions: int, jobs: int = 2) -> dict[str, float | bool]:
     """Return seconds per submission of both graders, their ratios, and whether scores agree."""
     each = max(1, submissions // len(LESSONS))
     n = each * len(LESSONS)
-    spent = {"stock": 0.0, "stock_parallel": 0.0, "ours": 0.0}
-    equal = True
+    wall = {"ours": 0.0, "stock": 0.0, "stock_parallel": 0.0, "stock_skipping": 0.0}
+    cpu, equal = dict.fromkeys(wall, 0.0), True
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         for lesson in LESSONS:
-            made = {name: Path(folder) / f"{lesson}-{name}" for name in spent}
+            made = {name: Path(folder) / f"{lesson}-{name}" for name in wall}
             course = a_class(Path(folder) / lesson, lesson, each)
             for root in made.values():
                 shutil.copytree(course.root, root)
-            spent["ours"] += seconds(ours(made["ours"], lesson, jobs))
-            spent["stock"] += seconds(stock(made["stock"], lesson))
-            halves = [stock(made["stock_parallel"], lesson, part) for part in split(each, jobs)]
-            spent["stock_parallel"] += seconds(*halves)
-            equal &= scores(made["ours"], lesson) == scores(made["stock"], lesson)
+            skip_demonstrations(made["stock_skipping"], lesson)
+            parts = [stock(made["stock_parallel"], lesson, part) for part in split(each, jobs)]
+            commands = {name: [stock(root, lesson)] for name, root in made.items()}
+            commands |= {"ours": [ours(made["ours"], lesson, jobs)], "stock_parallel": parts}
+            for name in wall:
+                watch = run(*commands[name])
+                wall[name] += watch.seconds
+                cpu[name] += watch.cpu
+            found = [scores(root, lesson) for root in made.values()]
+            equal &= len(found[0]) == each and all(other == found[0] for other in found)
     return {
         "grading.submissions": n,
-        "grading.seconds_stock": spent["stock"] / n,
-        "grading.seconds_ours": spent["ours"] / n,
-        "grading.ratio_stock": spent["stock"] / spent["ours"],
-        "grading.ratio_stock_parallel": spent["stock_parallel"] / spent["ours"],
-        "grading.sandbox_ms": sandbox_ms(),
+        "grading.seconds_stock": wall["stock"] / n,
+        "grading.seconds_ours": wall["ours"] / n,
+        "grading.cpu_stock": cpu["stock"] / n,
+        "grading.cpu_ours": cpu["ours"] / n,
+        "grading.ratio_stock": wall["stock"] / wall["ours"],
+        "grading.ratio_stock_parallel": wall["stock_parallel"] / wall["ours"],
+        "grading.ratio_stock_skipping": wall["stock_skipping"] / wall["ours"],
         "grading.scores_equal": equal,
         "grading.load": os.getloadavg()[0],
     }
+
+
+def grown(small: int, large: int, jobs: int = 2) -> dict[str, float]:
+    """Return seconds a submission and the memory of all processes, for two sizes of a class."""
+    lesson, found = LESSONS[0], {}
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        for n in (small, large):
+            watch = run(ours(a_class(Path(folder) / str(n), lesson, n).root, lesson, jobs))
+            found[f"grading.seconds_{n}"] = watch.seconds / n
+            found[f"grading.cpu_{n}"] = watch.cpu / n
+            found[f"grading.memory_mb_{n}"] = watch.memory / 1e6
+    return found
+
+
+class Watch(threading.Thread):
+    """Watches what all processes started from here take together, twice a second."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.seconds, self.cpu, self.memory = 0.0, 0.0, 0
+        self.begin, self.over = time.perf_counter(), threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self.over.wait(0.5):
+            cpu = memory = 0
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    cpu += sum(process.cpu_times()[:4])  # with the children that have ended
+                    memory += process.memory_full_info().pss  # shared pages are counted once
+            self.cpu, self.memory = max(self.cpu, cpu), max(self.memory, memory)
+
+    def stop(self) -> "Watch":
+        self.seconds = time.perf_counter() - self.begin
+        self.over.set()
+        self.join()
+        return self
 
 
 def a_class(root: Path, lesson: str, learners: int) -> Course:
     """Make a course in which everybody answers rightly, each in a notebook of one's own."""
     course = init(root, [lesson])
     course.prepare(lesson)
+    works = [nbformat.writes(make(lesson)) for make in (answered, alternative)]
     for number in range(learners):
-        work = (alternative if number % 2 else answered)(lesson)
+        work = nbformat.reads(works[number % 2], as_version=4)
         for cell in work.cells:  # else equal notebooks would be run once only
             if is_solution(cell) and cell.cell_type == "code":
                 cell.source += f"\n# learner {number}"
@@ -66,6 +120,15 @@ def a_class(root: Path, lesson: str, learners: int) -> Course:
         folder.mkdir(parents=True)
         (folder / f"{lesson}.ipynb").write_text(nbformat.writes(work), encoding="utf-8")
     return course
+
+
+def skip_demonstrations(root: Path, lesson: str) -> None:
+    """Tag the cells that our grader leaves out, so that stock leaves them out as well."""
+    for path in root.glob(f"submitted/*/{lesson}/{lesson}.ipynb"):
+        work = nbformat.read(path, as_version=4)
+        for number in skippable(work.cells, lesson):
+            work.cells[number].metadata.setdefault("tags", []).append("skip-execution")
+        path.write_text(nbformat.writes(work), encoding="utf-8")
 
 
 def split(learners: int, parts: int) -> list[str]:
@@ -85,19 +148,19 @@ def stock(root: Path, lesson: str, students: str = "*") -> tuple[list[str], Path
     return [str(bin_ / "nbgrader"), "autograde", lesson, f"--student={students}"], root
 
 
-def seconds(*commands: tuple[list[str], Path]) -> float:
-    """Run commands at the same time; return how long it took until all had ended."""
+def run(*commands: tuple[list[str], Path]) -> Watch:
+    """Run commands at the same time; return what they took until all had ended."""
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
     env = {**os.environ, "PATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
     env["PYTHONPATH"] = str(Path(__file__).parents[1])
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    start = time.perf_counter()
+    watch = Watch()
     running = [subprocess.Popen(command, cwd=cwd, env=env, **quiet) for command, cwd in commands]
     ended = [process.wait(timeout=LIMIT) for process in running]
-    spent = time.perf_counter() - start
+    watch.stop()
     if any(ended):
         raise RuntimeError(f"{commands[0][0][:4]} ended with the codes {ended}")
-    return spent
+    return watch
 
 
 def scores(root: Path, lesson: str) -> dict[str, float]:
@@ -117,13 +180,3 @@ def sandbox_ms() -> float:
                 sandbox.ask(60, do="cell", code="None")
             spent.append(time.perf_counter() - start)
     return 1000 * statistics.median(spent)
-
-
-def report(figures: dict[str, float | bool]) -> None:
-    """Print the figures as sentences."""
-    g = {name.removeprefix("grading."): value for name, value in figures.items()}
-    print(f"{g['seconds_stock']:7.2f} s  a submission, stock nbgrader autograde")
-    print(f"{g['seconds_ours']:7.2f} s  a submission, ours, with repair, saving and feedback")
-    print(f"{g['ratio_stock']:7.1f} x  faster; {g['ratio_stock_parallel']:.1f} x two stock at once")
-    print(f"{g['sandbox_ms']:7.0f} ms for a sandbox, made and removed")
-    print(f"the scores are {'equal' if g['scores_equal'] else 'NOT EQUAL'}")

@@ -38,7 +38,7 @@ def nbgrader(root: Path, *arguments: str) -> str:
         env=environment(root),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,  # a busy machine may need most of it
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     return ran.stdout + ran.stderr
@@ -53,6 +53,16 @@ def scores(course: Course) -> dict[str, dict[str, float | None]]:
             }
             for submission in gradebook.assignment_submissions(LESSON)
         }
+
+
+def written(course: Course, student: str) -> tuple:
+    """Return what stands in a graded notebook besides outputs, and who may write the file."""
+    path = course.path("autograded", student, LESSON) / f"{LESSON}.ipynb"
+    made = nbformat.read(path, as_version=4)
+    for cell in made.cells:
+        cell.metadata.pop("execution", None)  # a kernel's time stamps; ours has no kernel
+    cells = [(c.cell_type, c.id, c.source, c.metadata) for c in made.cells]
+    return made.metadata.kernelspec, cells, path.stat().st_mode, path.read_bytes()[-1:]
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +99,8 @@ def test_stock_autograde_gives_the_scores_of_our_grader(course, tmp_path):
     assert stock["ada"][f"{LESSON}-weighted_average-check"] == 20
     assert stock["bob"][f"{LESSON}-weighted_average-check"] < 20
     assert scores(ours) == stock
+    for student in ("ada", "bob"):
+        assert written(ours, student) == written(course, student)
     assert [row.status for row in rows(ours, LESSON)] == ["needs a human"] * 2
 
 
@@ -146,7 +158,7 @@ def port(course):
             stderr=log,
         )
         try:
-            for _ in range(60):
+            for _ in range(400):  # a busy machine starts it slowly
                 try:
                     get(port, "/api")
                     break

@@ -16,7 +16,8 @@ from autograder.__main__ import main
 from autograder.course import Course, init
 from autograder.execute import UNPROTECTED
 from autograder.export import rows
-from autograder.grade import grade, statuses
+from autograder.grade import grade
+from autograder.status import statuses
 from autograder.wall.start import why_not
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -13,6 +13,7 @@ import pytest
 from submissions import LESSON, cell, code, plain
 
 from autograder import grade as grading
+from autograder import status
 from autograder.course import Course, init
 from autograder.export import rows
 from autograder.lessons import load
@@ -129,7 +130,8 @@ def test_grading_an_unchanged_class_again_runs_and_saves_nothing(resumed, monkey
         raise AssertionError("nothing should be run or saved")
 
     before, found = results(resumed), scores(resumed)
-    monkeypatch.setattr(grading.batch, "_one_pool", refuse)
+    monkeypatch.setattr(grading.batch, "Crew", refuse)
+    monkeypatch.setattr(grading.Wall, "start", refuse)
     monkeypatch.setattr(grading, "_save_one", refuse)
     grading.grade(resumed, LESSON)
     assert (results(resumed), scores(resumed)) == (before, found)
@@ -140,7 +142,7 @@ def test_a_changed_submission_is_the_only_one_that_is_run_again(resumed, monkeyp
     saved = []
     save_one = grading._save_one
     monkeypatch.setattr(
-        grading, "_save_one", lambda *args: saved.append(args[2]) or save_one(*args)
+        grading, "_save_one", lambda *args: saved.append(args[1]) or save_one(*args)
     )
     work = a_class()["learner_1"]
     cell(work, "which_line")["source"] = 'which_line = "a"'
@@ -152,28 +154,32 @@ def test_a_changed_submission_is_the_only_one_that_is_run_again(resumed, monkeyp
     assert scores(resumed) == {**found, "learner_1": (80, found["learner_1"][1])}
 
 
+def dies(_) -> None:
+    """Take the process that runs a job along, each time."""
+    os._exit(9)
+
+
 def test_a_run_that_fails_leaves_no_old_score(resumed, monkeypatch):
     found = scores(resumed)
     work = a_class()["learner_2"]
     work["cells"].append(code("something = 'new'"))
     hand_in(resumed, "learner_2", work)
-    # the processes that run it are lost, each time
-    monkeypatch.setattr(grading.batch, "_one_pool", lambda jobs, *_: (yield from ()) or jobs)
+    monkeypatch.setattr(grading.batch, "run_job", dies)
     grading.grade(resumed, LESSON)
     assert scores(resumed) == {**found, "learner_2": (None, "crashed")}
     assert not resumed.path("autograded", "learner_2", LESSON).exists()
 
 
 def test_a_status_file_is_never_half_written(resumed, monkeypatch):
-    before = (resumed.root / grading.STATUS_FILE).read_text()
+    before = (resumed.root / status.STATUS_FILE).read_text()
 
     def killed(self, *_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        grading._save(resumed, LESSON, {})
-    assert (resumed.root / grading.STATUS_FILE).read_text() == before
+        status.write(resumed, LESSON, {})
+    assert (resumed.root / status.STATUS_FILE).read_text() == before
 
 
 def test_a_changed_check_concerns_its_own_lesson_only():

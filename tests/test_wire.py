@@ -233,3 +233,20 @@ def test_a_list_that_holds_itself_twice_comes_to_an_end():
     endless: list = []
     endless += [endless, endless]
     assert isinstance(loads(dumps(endless)), list)
+
+
+@pytest.mark.parametrize(
+    "header",
+    {
+        "many small lists": b"[" + b"[]," * 3_000_000 + b"[]]",
+        "a long text": b'"' + b"x" * 20_000_000 + b'"',
+    }.values(),
+    ids=["many small lists", "a long text"],
+)
+def test_a_header_that_would_fill_the_memory_is_refused_unread(header, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("it was parsed")
+
+    monkeypatch.setattr("json.loads", refuse)
+    with pytest.raises(WireError, match="too many"):
+        loads(struct.pack("<Q", len(header)) + header)

@@ -7,11 +7,11 @@ from urllib.parse import quote
 from autograder.course import Course
 from autograder.execute import UNPROTECTED
 from autograder.export import Row, rows
-from autograder.grade import statuses
 from autograder.lessons import load
 from autograder.markup import marked
 from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
 from autograder.report.svg import histogram, meter
+from autograder.status import statuses
 
 HERE = Path(__file__).parent
 

@@ -27,7 +27,7 @@ def serve(link: socket.socket) -> None:
 def _answer(shell: Shell, request: dict) -> dict:
     if request["do"] == "cell":
         outputs = shell.record(request["code"])
-        return {"outputs": json.dumps(outputs, default=repr, skipkeys=True)}
+        return {"outputs": json.dumps(outputs, default=repr, skipkeys=True).encode()}
     if request["do"] == "observe":
         probe = _probe(request["probe"], request["name"])
         return {"seen": observe(shell.user_ns, probe, request["inputs"])}

@@ -2,7 +2,6 @@
 
 import contextlib
 import inspect
-import json
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -11,9 +10,10 @@ from typing import Any
 from autograder.wall.link import LinkError
 from autograder.wall.sources import sources_of
 from autograder.wall.start import Sandbox, Wall
-from autograder.wire import Died
+from autograder.wire import Died, parsed
 
 TIMED_OUT, CRASHED = "CellTimedOut", "CellCrashed"
+MAX_OUTPUTS = 40_000_000  # bytes of a cell's outputs that are read at all
 
 
 class Session:
@@ -39,12 +39,12 @@ class Session:
     def cell(self, name: str, code: str) -> list[dict]:
         """Run a cell, return its outputs; one that kills the process is left out from then on."""
         try:
-            outputs = json.loads(self._ask(do="cell", code=code)["outputs"])
+            outputs = parsed(self._ask(do="cell", code=code)["outputs"], MAX_OUTPUTS)
             self.ran.append((name, code))
             return [o for o in outputs if type(o) is dict] if type(outputs) is list else []
         except LinkError as problem:
             return [self._death(problem)]
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self.close()
             self.death = CRASHED
             return [error(CRASHED, "The cell's output could not be read.")]

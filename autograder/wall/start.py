@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.wall import cgroup
 from autograder.wall.confine import Limits
-from autograder.wall.inside import furnish
+from autograder.wall.inside import furnish, trains
 from autograder.wall.link import ask
 
 START = 120.0  # seconds for the first import of torch on a slow disk
@@ -60,46 +60,26 @@ def why_not() -> str:
     return ""
 
 
-class Wall:
-    """A warm zygote for one lesson; `with Wall(lesson) as wall: sandbox = wall.fork()`."""
+class Door:
+    """One socket to a zygote: asks for confined processes, one answer at a time."""
 
-    def __init__(self, lesson: str, limits: Limits | None = None):
-        self.lesson, self.limits = lesson, limits or Limits()
-        self.process: subprocess.Popen | None = None
+    def __init__(self, lesson: str, limits: Limits, control: socket.socket | None = None):
+        self.lesson, self.limits, self.control = lesson, limits, control
 
-    def __enter__(self) -> "Wall":
-        if reason := why_not():
-            raise WallError(f"No sandbox can be made here: {reason}.")
-        self.folder = tempfile.TemporaryDirectory(prefix="wall-")
-        inside = Path(self.folder.name) / "inside"
-        furnish(inside, self.lesson)
-        Path(self.folder.name).chmod(0o755)
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [*bwrap(inside), python(), "-m", "autograder.wall.zygote", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self.log,
-            env={},
-        )
-        theirs.close()
-        self.control.settimeout(START)
-        if self._receive() != b"ready":
-            self.log.seek(0)
-            text = self.log.read().decode(errors="replace")[-600:]
-            self.__exit__()
-            raise WallError(f"The process behind the wall did not start: {text}")
-        return self
+    def fork(self) -> "Sandbox":
+        """Return a fresh confined process."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        with theirs:
+            pid = self.request({"fork": self.limits.as_dict()}, theirs.fileno())["pid"]
+        return Sandbox(self, ours, pid)
 
-    def __exit__(self, *_: Any) -> None:
-        self.control.close()
-        if self.process is not None:
-            self.process.kill()  # bubblewrap takes everything inside with it
-            self.process.wait()
-        self.log.close()
-        self.folder.cleanup()
+    def request(self, message: dict, *fds: int) -> dict:
+        try:
+            socket.send_fds(self.control, [json.dumps(message).encode()], fds)
+            return json.loads(self._receive())
+        except (OSError, ValueError):
+            raise WallError("The process behind the wall is gone.") from None
 
     def _receive(self) -> bytes:
         try:
@@ -107,26 +87,86 @@ class Wall:
         except OSError:
             return b""
 
-    def _request(self, message: dict, *fds: int) -> dict:
-        try:
-            socket.send_fds(self.control, [json.dumps(message).encode()], fds)
-            return json.loads(self._receive())
-        except (OSError, ValueError):
-            raise WallError("The process behind the wall is gone.") from None
+    def close(self) -> None:
+        if self.control is not None:
+            self.control.close()
 
-    def fork(self) -> "Sandbox":
-        """Return a fresh confined process."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+
+class Wall(Door):
+    """A warm zygote for one lesson; `with Wall(lesson) as wall: sandbox = wall.fork()`."""
+
+    def __init__(self, lesson: str, limits: Limits | None = None):
+        super().__init__(lesson, limits or Limits())
+        self.process: subprocess.Popen | None = None
+        self.is_ready = False
+
+    def __enter__(self) -> "Wall":
+        self.start()
+        self.wait()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Begin to warm the zygote up, and do not wait for it; a second call does nothing."""
+        if self.process is not None:
+            return
+        if reason := why_not():
+            raise WallError(f"No sandbox can be made here: {reason}.")
+        self.folder = tempfile.TemporaryDirectory(prefix="wall-")
+        inside = Path(self.folder.name) / "inside"
+        furnish(inside, self.lesson)
+        Path(self.folder.name).chmod(0o755)
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the wall
+        # imported by the first optimiser, and it takes two seconds
+        warm = ["torch._dynamo"] if trains(self.lesson) else []
+        zygote = ["-m", "autograder.wall.zygote", str(theirs.fileno()), *warm]
+        self.process = subprocess.Popen(
+            [*bwrap(inside), python(), *zygote],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self.log,
+            env={},
+        )
+        theirs.close()
+
+    def wait(self) -> None:
+        """Wait until the zygote is warm."""
+        self.control.settimeout(START)
+        if not self.is_ready and self._receive() != b"ready":
+            self.log.seek(0)
+            text = self.log.read().decode(errors="replace")[-600:]
+            self.close()
+            raise WallError(f"The process behind the wall did not start: {text}")
+        self.is_ready = True
+
+    def door(self) -> Door:
+        """Make another socket to the same zygote, for another process to use."""
+        self.wait()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            pid = self._request({"fork": self.limits.as_dict()}, theirs.fileno())["pid"]
-        return Sandbox(self, ours, pid)
+            self.request({"door": True}, theirs.fileno())
+        ours.settimeout(START)
+        return Door(self.lesson, self.limits, ours)
+
+    def close(self) -> None:
+        if self.process is None:
+            return
+        super().close()
+        self.process.kill()  # bubblewrap takes everything inside with it
+        self.process.wait()
+        self.process, self.is_ready = None, False
+        self.log.close()
+        self.folder.cleanup()
 
 
 class Sandbox:
     """One confined process, alive until it is closed or dies."""
 
-    def __init__(self, wall: Wall, link: socket.socket, pid: int):
+    def __init__(self, wall: Door, link: socket.socket, pid: int):
         self.wall, self.link, self.pid, self.group = wall, link, pid, None
         try:
             link.settimeout(30)
@@ -150,7 +190,7 @@ class Sandbox:
 
     def close(self) -> None:
         self.link.close()
-        self.wall._request({"end": self.pid})
+        self.wall.request({"end": self.pid})
         if self.group is not None:
             self.group.remove()
 

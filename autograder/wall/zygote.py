@@ -10,6 +10,7 @@ import importlib
 import io
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -18,40 +19,57 @@ import threading
 NOBODY = 65534
 
 
-def main(control_fd: int) -> None:
+def main(control_fd: int, *modules: str) -> None:
     if os.getuid() == 0:  # started by root: be nobody from here on
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
-    from autograder.wall.confine import Limits
     from autograder.wall.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
 
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 1)  # changing the user cleared it, and the maps of a child need it
-    warm()
+    warm(modules)
     control = socket.socket(fileno=control_fd)
     control.send(b"ready")
+    serve_doors(control)
+
+
+def serve_doors(control: socket.socket) -> None:
+    """Answer whoever has a socket to here; when one hangs up, end what was forked for it."""
+    from autograder.wall.confine import Limits
+
+    doors: dict[socket.socket, set[int]] = {control: set()}
     while True:
-        message, fds, _, _ = socket.recv_fds(control, 4096, 1)
-        if not message:
-            return  # the grader is gone
-        request = json.loads(message)
-        if "fork" in request:
-            child = fork_confined(Limits(**request["fork"]), control_fd, fds[0])
-            os.close(fds[0])
-            control.send(json.dumps({"pid": child}).encode())
-        else:
-            end(request["end"])
-            control.send(b"{}")
+        for door in select.select(list(doors), [], [])[0]:
+            message, fds, _, _ = socket.recv_fds(door, 4096, 1)
+            if not message and door is control:
+                return  # the grader is gone
+            if not message:
+                for child in doors.pop(door):
+                    end(child)
+                door.close()
+                continue
+            request, answer = json.loads(message), {}
+            if "door" in request:
+                doors[socket.socket(fileno=fds[0])] = set()
+            elif "fork" in request:
+                closed = [other.fileno() for other in doors]
+                answer["pid"] = fork_confined(Limits(**request["fork"]), closed, fds[0])
+                os.close(fds[0])
+                doors[door].add(answer["pid"])
+            else:
+                doors[door].discard(request["end"])
+                end(request["end"])
+            with contextlib.suppress(OSError):
+                door.send(json.dumps(answer).encode())
 
 
-def warm() -> None:
+def warm(modules: tuple[str, ...]) -> None:
     """Import what notebooks import; one thread, or the children would hang."""
     import matplotlib
     import torch
 
-    # inline: figures of a child; _dynamo: imported by the first optimiser, it takes a second
-    for name in ("matplotlib_inline.backend_inline", "torch._dynamo", "pyseccomp"):
+    for name in ("matplotlib_inline.backend_inline", "pyseccomp", *modules):
         importlib.import_module(name)
     matplotlib.use("Agg")
     torch.set_num_threads(1)
@@ -68,7 +86,7 @@ def warm() -> None:
     gc.freeze()  # a child's collections need not visit, and so copy, what is here already
 
 
-def fork_confined(limits, control_fd: int, link: int) -> int:
+def fork_confined(limits, doors: list[int], link: int) -> int:
     """Fork; the child shuts itself in and serves the grader until one of them ends."""
     if threading.active_count() != 1:
         raise RuntimeError("a thread was started before a fork: its locks would hang the child")
@@ -76,7 +94,8 @@ def fork_confined(limits, control_fd: int, link: int) -> int:
     if child:
         return child
     try:
-        os.close(control_fd)
+        for door in doors:
+            os.close(door)
         from autograder.wall.confine import confine
         from autograder.wall.serve import serve
 
@@ -95,4 +114,4 @@ def end(child: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

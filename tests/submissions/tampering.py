@@ -1,5 +1,6 @@
 """Submissions that try to change something outside themselves: gradebook, process, pages, names."""
 
+from . import cell
 from .case import COURSE, CRASHED, MISSING, REACHED, Case, instead, last, own, softmax
 
 WRITE = f"""\
@@ -107,11 +108,25 @@ def other_kernel(work: dict) -> dict:
 def scripted_metadata(work: dict) -> dict:
     script = "<script>alert('ran-in-a-page')</script>"
     work["metadata"].update(widgets={script: script}, title=script, authors=[{"name": script}])
-    for cell in work["cells"]:
-        cell["metadata"]["name"] = script
-        if cell["cell_type"] == "code":
+    for made in work["cells"]:
+        made["metadata"]["name"] = script
+        if made["cell_type"] == "code":
             html = {"output_type": "display_data", "data": {"text/html": script}, "metadata": {}}
-            cell["outputs"] = [html]
+            made["outputs"] = [html]
+    return work
+
+
+def scripted_text(work: dict) -> dict:
+    script = "<script>alert('ran-in-a-page')</script>"
+    text = (
+        f"# Title {script}\n\n<img src=x onerror=\"alert('ran-in-a-page')\"> the `<pad>` token\n\n"
+        "[a](javascript:alert('ran-in-a-page')) [b](&#106;avascript:alert('ran-in-a-page')) "
+        '<svg onload="alert(\'ran-in-a-page\')"></svg><iframe src="javascript:alert(1)"></iframe>'
+        "\n\n<details open ontoggle=\"alert('ran-in-a-page')\">x</details>\n"
+    )
+    cell(work, "why_subtract")["source"] = text
+    for kind in ("markdown", "raw"):
+        work["cells"].insert(2, {"cell_type": kind, "source": text, "metadata": {}})
     return work
 
 
@@ -152,6 +167,7 @@ CASES = [
 FILES = [
     Case("scripts", "shows scripts in every kind of output", own(SCRIPTS)),
     Case("scripts_in_metadata", "holds scripts in metadata and old outputs", scripted_metadata),
+    Case("scripts_in_text", "writes scripts into its text and answers", scripted_text),
     Case("ansi", "prints terminal commands", own(ANSI)),
     Case("kernelspec", "asks for a kernel of its own", other_kernel),
     Case("=1+1", "is handed in under a name that is a formula", right),
