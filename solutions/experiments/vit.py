@@ -1,0 +1,156 @@
+"""vit: digits with and without positions, beside a CNN, with few labels, at another size."""
+
+import time
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from solutions.data.digits import few_training_digits, split_digits
+from solutions.data.fashion_mnist import find_fashion_mnist, load_fashion_mnist
+from solutions.data.warp import warp
+from solutions.experiments import kept
+from solutions.shuffled_patches import shuffle_patches, without_positions
+from solutions.small_cnn import SmallCNN
+from solutions.train import Recipe, train
+from solutions.vit import ViT, interpolate_positions
+
+SEEDS = (0, 1, 2)
+LABELS = (100, 300, 1000)
+# what an untuned run of `fashion` measured once, 300 CPU seconds (about four epochs) for each
+FASHION_MEASURED = {"vit": 0.835, "cnn": 0.898}
+
+
+def build(kind: str, seed: int) -> nn.Module:
+    """Make a model for digits: "vit", "blind" (a ViT without positions) or "cnn"."""
+    torch.manual_seed(seed)
+    if kind == "cnn":
+        return SmallCNN()
+    model = ViT(n_hidden=96)
+    return without_positions(model) if kind == "blind" else model
+
+
+def share_right(model: nn.Module, images: Tensor, labels: Tensor) -> float:
+    """Return the share of images that a model names rightly."""
+    with torch.no_grad():
+        answers = torch.cat([model(some).argmax(-1) for some in images.split(500)])
+    return (answers == labels).float().mean().item()
+
+
+def drawer(images: Tensor, labels: Tensor, warped: bool):
+    """Return a function that draws batches, each image warped a little if so asked."""
+
+    def draw(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        at = torch.randint(len(labels), (n,), generator=generator)
+        return warp(images[at], generator) if warped else images[at], labels[at]
+
+    return draw
+
+
+def digits(kind: str, seed: int) -> dict:
+    """Train on all training digits, warped; return the curve on test images and the weights."""
+    (images, labels), test = split_digits()
+    model, start = build(kind, seed), time.process_time()
+    steps = {"vit": 1000, "blind": 300, "cnn": 300}[kind]
+    history = train(
+        model,
+        drawer(images, labels, warped=True),
+        Recipe(steps, 32, 2e-3, weight_decay=0.05, seed=seed, evaluate_every=steps // 5),
+        evaluate=lambda model: {"right": share_right(model, *test)},
+        progress=False,
+    )
+    seconds = time.process_time() - start
+    return {"scores": history.scores, "seconds": seconds, "state": model.state_dict()}
+
+
+def few_labels(kind: str, n: int, shuffled: bool = False) -> list[float]:
+    """Train on n labelled digits as they are; return the share of right test answers per seed.
+
+    shuffled: in all images, training and test, the patches stand in one other order.
+    """
+    order = torch.randperm(16, generator=torch.Generator().manual_seed(9))
+    right = []
+    for seed in SEEDS:
+        images, labels = few_training_digits(n, seed)
+        test_images, test_labels = split_digits()[1]
+        if shuffled:
+            images, test_images = (shuffle_patches(x, 2, order) for x in (images, test_images))
+        model = build(kind, seed)
+        recipe = Recipe(150, 32, 2e-3, weight_decay=0.05, seed=seed)
+        train(model, drawer(images, labels, warped=False), recipe, progress=False)
+        right.append(share_right(model, test_images, test_labels))
+    return right
+
+
+def first_steps(deviation: float) -> Tensor:
+    """Train ViTs whose positions start at this deviation; return their losses, (seeds, steps)."""
+    images, labels = split_digits()[0]
+    losses = []
+    for seed in SEEDS:
+        model = build("vit", seed)
+        model.embedding.position.data.mul_(deviation / 0.5)
+        model.embedding.class_token.data.mul_(deviation / 0.5)
+        recipe = Recipe(100, 32, 2e-3, weight_decay=0.05, seed=seed)
+        history = train(model, drawer(images, labels, warped=True), recipe, progress=False)
+        losses.append(history.loss)
+    return torch.tensor(losses)
+
+
+def enlarged(images: Tensor) -> Tensor:
+    """Double the height and the width of images."""
+    return F.interpolate(images, scale_factor=2, mode="bilinear", align_corners=False)
+
+
+def grown(seed: int) -> dict[str, list[float]]:
+    """Take a ViT trained on 8 x 8 digits on to 16 x 16, with four times the patches.
+
+    Two tables of positions are tried: "interpolated", and "new", drawn again. -> for each the
+    share of right test answers before any further step and after every tenth.
+    """
+    (images, labels), (test_images, test_labels) = split_digits()
+    state = kept(digits, kind="vit", seed=seed)["state"]
+    position = interpolate_positions(state["embedding.position"], (4, 4), (8, 8))
+    new = 0.5 * torch.randn(64, 48, generator=torch.Generator().manual_seed(seed))
+    test, found = (enlarged(test_images), test_labels), {}
+    tables = {"interpolated": position, "new": torch.cat([position[:1], new])}
+    for name, table in tables.items():
+        model = ViT((16, 16), n_hidden=96)
+        model.load_state_dict({**state, "embedding.position": table})
+        scores = [share_right(model, *test)]
+        history = train(
+            model,
+            drawer(enlarged(images), labels, warped=False),
+            Recipe(20, 32, 1e-3, warmup=0, seed=seed, evaluate_every=10),
+            evaluate=lambda model: {"right": share_right(model, *test)},
+            progress=False,
+        )
+        found[name] = scores + [score["right"] for score in history.scores]
+    return found
+
+
+def fashion(kind: str) -> list[dict[str, float]]:
+    """Train on Fashion-MNIST for about four epochs; return the scores on test images on the way."""
+    (images, labels), test = load_fashion_mnist()
+    torch.manual_seed(0)
+    if kind == "cnn":
+        model = SmallCNN((28, 28), widths=(32, 64, 64))
+    else:
+        model = ViT((28, 28), 4, n_embd=64, n_layer=3, n_head=4, n_hidden=128)
+    history = train(
+        model,
+        drawer(images, labels, warped=False),
+        Recipe(3750, 64, 1e-3, weight_decay=0.05, evaluate_every=625),
+        evaluate=lambda model: {"right": share_right(model, *test)},
+        progress=False,
+    )
+    return history.scores
+
+
+RUNS = [
+    *((fashion, {"kind": kind}) for kind in ("vit", "cnn") if find_fashion_mnist()),
+    *((digits, {"kind": kind, "seed": seed}) for kind in ("vit", "blind", "cnn") for seed in SEEDS),
+    *((few_labels, {"kind": kind, "n": n}) for kind in ("vit", "cnn") for n in LABELS),
+    *((few_labels, {"kind": kind, "n": 300, "shuffled": True}) for kind in ("vit", "cnn")),
+    *((first_steps, {"deviation": deviation}) for deviation in (0.5, 0.02)),
+    *((grown, {"seed": seed}) for seed in SEEDS),  # last: they take the trained models on
+]
