@@ -1,0 +1,60 @@
+"""alignment: translators with a state for every word and with a single vector, one way and both."""
+
+import torch
+
+from solutions.alignment import Seq2Seq
+from solutions.data.tiny_french import ENGLISH, FRENCH, MAX_WORDS, draw_pairs
+from solutions.train import Recipe, train
+from solutions.translation import batches, translation_loss
+
+SEEDS = (0, 1, 2)
+N_PAIRS = 10_000
+STEPS = 900
+COMPARED = 700  # one direction beside both: the one is still learning what the other knows
+LONGER, WIDE_STEPS = STEPS * 3 // 2, 3 * STEPS  # for one direction; for the wide single vector
+SHORT = 12  # the longest sentence in training, where longer ones are kept for the test
+# The single vector has no use for the scoring matrices: its states are wider by as much.
+ATTENTION, SINGLE, WIDE = 72, 78, 144
+
+
+def build(n_hidden: int, bidirectional: bool = True, attend: bool = True) -> Seq2Seq:
+    """Make a translator for tiny_french, not yet trained."""
+    return Seq2Seq(len(FRENCH), len(ENGLISH), 64, n_hidden, bidirectional, attend)
+
+
+def used_parameters(model: Seq2Seq) -> int:
+    """Count the parameters that can make a difference: with one place to look at, no scores do."""
+    scoring = [model.decoder.query.weight, model.decoder.key.weight, model.decoder.v]
+    unused = 0 if model.attend else sum(p.numel() for p in scoring)
+    return sum(p.numel() for p in model.parameters()) - unused
+
+
+def translator(
+    seed: int,
+    n_hidden: int,
+    bidirectional: bool = True,
+    attend: bool = True,
+    steps: int = STEPS,
+    longest: int = MAX_WORDS,
+) -> dict:
+    """Train a translator on pairs of up to `longest` words and return its parameters."""
+    torch.manual_seed(seed)
+    model = build(n_hidden, bidirectional, attend)
+    recipe = Recipe(steps=steps, batch=32, lr=9e-3, warmup=80, weight_decay=0.05, seed=seed)
+    pairs = draw_pairs(N_PAIRS, longest=longest)
+    train(model, batches(pairs), recipe, translation_loss, progress=False)
+    return model.state_dict()
+
+
+ONE_WAY = {"n_hidden": ATTENTION, "bidirectional": False}
+NO_LOOK = {"n_hidden": SINGLE, "attend": False}
+RUNS = [
+    (translator, {"seed": 0, "n_hidden": WIDE, "attend": False, "steps": WIDE_STEPS}),
+    (translator, {"seed": 0, **ONE_WAY, "steps": LONGER}),
+    *((translator, {"seed": seed, "n_hidden": ATTENTION}) for seed in SEEDS),
+    *((translator, {"seed": seed, **NO_LOOK}) for seed in SEEDS),
+    (translator, {"seed": 0, "n_hidden": ATTENTION, "steps": COMPARED}),
+    (translator, {"seed": 0, **ONE_WAY, "steps": COMPARED}),
+    (translator, {"seed": 0, "n_hidden": ATTENTION, "longest": SHORT}),
+    (translator, {"seed": 0, **NO_LOOK, "longest": SHORT}),
+]

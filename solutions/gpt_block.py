@@ -1,0 +1,93 @@
+"""The block of a GPT: attention under a mask and a feed-forward layer, on PyTorch's kernels."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from solutions.multi_head import MultiHeadAttention, merge_heads, split_heads
+from solutions.position import apply_rotary
+from solutions.residual import FeedForward
+
+ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh")}
+NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}  # the formulas of lesson layer_norm
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """Hold the sizes of a GPT and the choices between older and newer parts."""
+
+    vocab_size: int
+    block_size: int = 64  # the most tokens it can look back on
+    n_layer: int = 4
+    n_head: int = 4
+    n_embd: int = 128
+    dropout: float = 0.0
+    std: float = 0.02  # of the starting weights; GPT-2's number, for a width of 768
+    positions: str = "learned"  # or "rotary"
+    norm: str = "layer"  # or "rms"
+    activation: str = "gelu"  # or "gelu_tanh", the approximation GPT-2 was trained with
+    tied: bool = True  # one table for reading tokens and for scoring them
+
+
+class FastAttention(MultiHeadAttention):
+    """Compute what MultiHeadAttention computes, without ever storing the (T, S) weights."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__(config.n_embd, config.n_head, bias=True)
+        self.rotary = config.positions == "rotary"
+        self.dropout = config.dropout
+
+    def forward(self, x: Tensor, mask: Tensor, start: int = 0, cache=None) -> Tensor:
+        """Attend under a mask: x (B, T, C), mask (T, S) True where looking is allowed -> (B, T, C).
+
+        Token t stands at position start + t. A cache has `extend(k, v)`: it is given the new keys
+        and values (B, H, T, D), and returns all there are so far, (B, H, S, D); else S = T.
+        """
+        q, k, v = (split_heads(f(x), self.n_head) for f in (self.query, self.key, self.value))
+        if self.rotary:
+            q, k = apply_rotary(q, start), apply_rotary(k, start)
+        if cache is not None:
+            k, v = cache.extend(k, v)
+        dropout = self.dropout if self.training else 0.0
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+        return self.out(merge_heads(heads))
+
+
+class Block(nn.Module):
+    """Let the tokens talk, then let each think: the pre-norm block of lesson layer_norm."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__()
+        self.attention_norm = make_norm(config)
+        self.attention = FastAttention(config)
+        self.feed_forward_norm = make_norm(config)
+        self.feed_forward = FeedForward(config.n_embd, activation=ACTIVATIONS[config.activation])
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor, start: int = 0, cache=None) -> Tensor:
+        """Send x (B, T, C) through both branches; mask, start and cache as in FastAttention."""
+        x = x + self.dropout(self.attention(self.attention_norm(x), mask, start, cache))
+        return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+
+
+def make_norm(config: GPTConfig) -> nn.Module:
+    """Make the norm the config names, for tokens of n_embd numbers."""
+    return NORMS[config.norm](config.n_embd, eps=1e-5)
+
+
+def draw_weights(model: nn.Module, config: GPTConfig) -> None:
+    """Draw all matrices and tables with config.std, set the biases to 0.
+
+    The last matrix of each of the 2 L branches is smaller by the root of 2 L: the branches add up
+    on the residual stream, and so do their variances.
+    """
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            last = name.endswith((".attention.out", ".feed_forward.down"))
+            shrink = math.sqrt(2 * config.n_layer) if last else 1.0
+            nn.init.normal_(module.weight, std=config.std / shrink)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
