@@ -67,8 +67,8 @@ def module_files(module: str, root: Path) -> Iterator[Path]:
 def named_files(strings: Iterable[str], folder: Path, root: Path) -> Iterator[Path]:
     """Yield the files that strings name, as seen from a folder: a figure's script, a data file."""
     for text in strings:
-        if not 0 < len(text) < 200 or "\n" in text or "\0" in text:
-            continue
+        if not 0 < len(text.encode(errors="replace")) < 200 or "\n" in text or "\0" in text:
+            continue  # no name of a file; some systems refuse to look for longer ones
         place = (folder / text).resolve()
         ours = place.is_relative_to(root) and place not in (root, folder, *folder.parents)
         if ours and place.exists() and not NOT_SOURCES.intersection(place.parts):
