@@ -59,7 +59,8 @@ def seconds(function: Callable, arguments: dict[str, Any]) -> float:
 def place(function: Callable, arguments: dict[str, Any]) -> Path:
     """Return where a result is kept."""
     text = json.dumps(arguments, sort_keys=True, default=dataclasses.asdict)
-    rests_on = code_digest(Path(inspect.getfile(function)).resolve())
+    written = inspect.getfile(inspect.unwrap(function))  # not the file of its decorator
+    rests_on = code_digest(Path(written).resolve())
     name = f"{function.__module__}.{function.__qualname__} {text} {rests_on} {torch.__version__}"
     short = function.__module__.rpartition(".")[2]
     return (
