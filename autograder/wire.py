@@ -146,6 +146,7 @@ def _pack_tensor(tensor: Tensor, parcel: _Parcel) -> Any:
         flat = plain.contiguous().reshape(-1)
     else:  # a transposed tensor stays one: code may work on one memory layout only
         flat = plain.permute(order).reshape(-1)
+    flat = flat.as_strided(flat.shape, (1,))  # a single number may claim any stride
     parcel.buffers.append(flat.view(torch.uint8).numpy().tobytes())
     sizes = plain.shape if order is None else plain.permute(order).shape
     described = {"tensor": [dtype, *sizes]}

@@ -102,6 +102,14 @@ def test_what_arrives_shares_no_memory_with_what_was_sent():
     assert torch.equal(sent, torch.zeros(3))
 
 
+@pytest.mark.parametrize(
+    "one", [torch.arange(6.0)[::6], torch.arange(6.0).view(2, 3)[1:, ::3]], ids=["line", "table"]
+)
+def test_a_single_number_cut_from_a_larger_tensor_arrives(one):
+    got = crossed(one)
+    assert torch.equal(got, one) and got.shape == one.shape
+
+
 class Liar(Tensor):
     def __eq__(self, other):
         return torch.ones(()).bool()
