@@ -122,7 +122,7 @@ def train(
             scaler.step(optimiser)
             scaler.update()
             history.loss.append(number)
-            tokens += batch[-1].numel()
+            tokens += batch[-1].numel() if batch else 0
             speed = tokens / (time.perf_counter() - opened)
             bar.set_postfix_str(f"loss {number:.3f}, {speed:,.0f} targets/s", refresh=False)
             if curve:

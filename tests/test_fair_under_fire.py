@@ -43,7 +43,8 @@ SECONDS = 3 + int(os.getloadavg()[0])  # a busy machine runs honest code slowly 
 TOTAL = 4 + 12 * SECONDS
 # what a page would run; shown as text it has &lt; or &#x27; in it
 ACTIVE = (
-    r"<script>alert|=\s*[\"']?javascript:|<[^<>]*\son\w+\s*=[^<>]*ran-in-a-page|<iframe|<svg onload"
+    r"<script>alert|<[^<>]*=\s*[\"']?\s*javascript:|<[^<>]*\son\w+\s*=[^<>]*ran-in-a-page"
+    r"|<iframe|<svg onload"
 )
 CANARY = f"canary-{secrets.token_hex(16)}"
 

@@ -82,6 +82,7 @@ function render({ model, el }) {
   const slider = (name, min, max, step, value) => {
     const input = element("input", { type: "range", min, max, step, value });
     const output = element("output");
+    input.setAttribute("aria-label", name); // the label's first field is the output, not this one
     input.addEventListener("input", update);
     return { input, output, label: element("label", { className: "slider" }, element("span", {}, name), output, input) };
   };
