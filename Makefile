@@ -30,8 +30,8 @@ serve: .venv/ready ## Show the book, the class report and the feedback pages at 
 	@echo "http://localhost:8000/html/index.html  http://localhost:8000/course/class_report.html"
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build 8000
 
-grade-demo: .venv/ready ## Grade the embedded sample class
-	$(PYTHON) -m autograder demo _build/course
+grade-demo: .venv/ready ## Grade the embedded sample class in two lessons (python -m autograder demo: in all)
+	$(PYTHON) -m autograder demo _build/course warm_up multi_head
 
 verify: .venv/ready ## Prove that the checks accept right answers and name wrong ones
 	$(PYTHON) -m autograder verify
