@@ -71,7 +71,7 @@ for name in ("gradebook.db", "seed", "nbgrader_config.py", "status.json"):
 """
 OTHERS = f"""\
 import os
-for place in ("{COURSE}/submitted", "{COURSE}", "/home", "/root", "/tmp/..", "/work", "/mnt"):
+for place in ("{COURSE}/submitted", "{COURSE}", "/home", "/root", "/tmp/..", "/mnt"):
     try:
         found = os.listdir(place)
     except OSError:
