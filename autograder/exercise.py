@@ -126,7 +126,7 @@ class Conclusion:
     A conclusion that fits the reference's result is right too: code that is broken cost already.
     `probe(own, *inputs)` runs the small recipe with the learner's code and returns a dict of what
     it measured; `decide(measured)` is the letter that this result supports. An answer's text may
-    name the measured values in braces.
+    name the measured values in braces, and {whose} result it is ("your" or "the reference's").
     """
 
     name: str

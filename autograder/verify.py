@@ -8,6 +8,8 @@ unless its lesson says why it is right too.
 import argparse
 import ast
 import contextlib
+import dataclasses
+import functools
 import importlib.util
 import io
 import itertools
@@ -25,6 +27,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from tqdm import tqdm
 
 from autograder import lessons
 from autograder.check import SEED
@@ -32,11 +35,13 @@ from autograder.compare import difference
 from autograder.exercise import Choice, Conclusion, Exercise, Lesson
 from autograder.marking import mark, runs
 from autograder.mutants import mutants, survives
+from autograder.probe import observe
 from autograder.repository import EXERCISES, ROOT
 from autograder.slips import SlipError, patched
 
 SEEDS = 5
 CLEAR = 100  # a slip must differ by this many times the tolerance from right and from other slips
+NOTEBOOK = "notebook"  # no question has this name
 ALTERNATIVES = ROOT / "tests" / "alternatives"
 COUNTS = (
     *("exercises", "points", "cases", "slips", "slips_rejected", "slips_named", "alternatives"),
@@ -57,6 +62,10 @@ class Report:
 
     def short(self, name: str, text: str) -> None:
         self.shortfalls.append(f"{self.lesson}.{name}: {text}")
+
+    def add(self, other: "Report") -> None:
+        self.rows |= other.rows
+        self.shortfalls += other.shortfalls
 
     def total(self, count: str) -> int:
         return sum(row[count] for row in self.rows.values())
@@ -86,33 +95,54 @@ def main(argv: list[str]) -> int:
 
 
 def verify_all(names: list[str], n_seeds: int) -> list[Report]:
-    """Try the lessons, as many at a time as there are cores."""
-    workers = min(len(names), len(os.sched_getaffinity(0)))
-    if workers == 1:
-        return [_verify_named(name, n_seeds) for name in names]
+    """Try the lessons, as many questions at a time as there are cores."""
+    asked = [(name, item) for name in names for item in items(lessons.load(name))]
+    reports = {name: Report(name) for name in names}
+    workers = min(len(asked), len(os.sched_getaffinity(0)))
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        return list(pool.map(_verify_named, names, [n_seeds] * len(names)))
-
-
-def _verify_named(name: str, n_seeds: int) -> Report:
-    torch.set_num_threads(1)
-    return verify(lessons.load(name), n_seeds)
+    with (
+        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        tqdm(total=len(asked), unit="question", disable=not sys.stderr.isatty()) as bar,
+    ):
+        waiting = [pool.submit(_try_named, name, item, n_seeds) for name, item in asked]
+        for (name, item), done in zip(asked, waiting, strict=True):
+            reports[name].add(done.result())
+            bar.set_description(f"{name}.{item}")
+            bar.update()
+    return list(reports.values())
 
 
 def verify(lesson: Lesson, n_seeds: int = SEEDS) -> Report:
     """Try everything on one lesson."""
     report = Report(lesson.name)
-    seeds: list[str | None] = [None, *(f"verify {i}" for i in range(n_seeds))]
-    for question in lesson.questions:
-        report.row(question.name).update(exercises=1, points=question.points)
-        _say(f"{lesson.name}.{question.name}")
-        if isinstance(question, Exercise):
-            _verify_exercise(report, lesson, question, seeds)
-        else:
-            _verify_answers(report, lesson, question)
-    _verify_empty(report, lesson)
-    _say("")
+    for item in items(lesson):
+        report.add(try_item(lesson, item, n_seeds))
+    return report
+
+
+def items(lesson: Lesson) -> list[str]:
+    """Name what can be tried by itself: every question, and the empty notebook."""
+    return [*lesson.names, NOTEBOOK]
+
+
+def _try_named(name: str, item: str, n_seeds: int) -> Report:
+    torch.set_num_threads(1)
+    return try_item(lessons.load(name), item, n_seeds)
+
+
+def try_item(lesson: Lesson, item: str, n_seeds: int) -> Report:
+    """Try everything on one question, or the empty notebook."""
+    report = Report(lesson.name)
+    if item == NOTEBOOK:
+        _verify_empty(report, lesson)
+        return report
+    question = lesson[item]
+    report.row(question.name).update(exercises=1, points=question.points)
+    if isinstance(question, Exercise):
+        seeds: list[str | None] = [None, *(f"verify {i}" for i in range(n_seeds))]
+        _verify_exercise(report, lesson, question, seeds)
+    else:
+        _verify_answers(report, lesson, question)
     return report
 
 
@@ -189,10 +219,14 @@ def _verify_answers(report: Report, lesson: Lesson, question: Choice | Conclusio
     right = question.right if isinstance(question, Choice) else reference_conclusion(question)
     if right not in question.answers:
         report.short(question.name, f"the right answer {right!r} is not among the answers")
-    no_letters = [None] if measured else [None, "?", ["a"]]  # an experiment may take seconds
-    for letter in [*question.answers, *no_letters]:
-        own = {m.__name__: m for m in measured} | {question.name: letter}
-        score = mark(lesson, question.name, own).score
+    own = {m.__name__: m for m in measured}
+    if measured:  # an experiment may take seconds: all letters are held against one run of it
+        result = observe(own, question.probe, question.inputs)
+        once = functools.wraps(question.probe)(lambda own: result)
+        question = dataclasses.replace(question, probe=once, inputs=())
+        lesson = Lesson(lesson.name, [question])
+    for letter in [*question.answers, None, "?", ["a"]]:
+        score = mark(lesson, question.name, own | {question.name: letter}).score
         if score != (question.points if letter == right else 0):
             report.short(question.name, f"the answer {letter!r} gets {score:g} points")
 
@@ -201,9 +235,8 @@ def _verify_empty(report: Report, lesson: Lesson) -> None:
     from autograder.release import author, release
 
     if not (EXERCISES / f"{lesson.name}.md").exists():
-        report.short("notebook", f"there is no exercises/{lesson.name}.md to release")
+        report.short(NOTEBOOK, f"there is no exercises/{lesson.name}.md to release")
         return
-    _say(f"{lesson.name}: the empty notebook")
     earned = notebook_scores(release(author(lesson.name)))
     for name in lesson.names:
         if earned.get(name) != 0.0:
@@ -299,11 +332,6 @@ def _table(report: Report) -> str:
         lines.append(f"{name:<{width}} " + " ".join(f"{row[c] or '.':>8}" for c in counts))
     lines.append(f"{'':<{width}} " + " ".join(f"{report.total(c):>8}" for c in counts))
     return "\n".join(lines)
-
-
-def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

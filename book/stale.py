@@ -9,6 +9,8 @@ import json
 import re
 from pathlib import Path
 
+from ahead import run_ahead
+
 from solutions.ground import (
     PACKAGES,
     digest,
@@ -93,7 +95,10 @@ def fingerprints(app) -> dict[str, str]:
 def before_reading(app, env, added, changed, removed) -> list[str]:
     """Tell Sphinx which pages to read again: those that rest on a change, those that failed."""
     cache_folder = Path(app.outdir).parent / ".jupyter_cache"
-    stale = set(forget(cache_folder, fingerprints(app)))
+    prints = fingerprints(app)
+    stale = set(forget(cache_folder, prints))
+    pages = (Path(app.srcdir).resolve() / f"{name}.md" for name in prints)
+    run_ahead(cache_folder, pages, app.config.nb_execution_timeout)
     for log in (Path(app.outdir) / "reports").glob("*.err.log"):
         stale.add(log.name.removesuffix(".err.log"))
         log.unlink()

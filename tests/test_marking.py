@@ -177,16 +177,35 @@ def test_a_wrong_choice_is_told_why_and_counted_for_the_class():
     assert result.reasons == [WARM_UP["which_line"].answers["a"]]
 
 
-def test_a_conclusion_is_judged_by_the_learners_own_result_or_by_the_reference():
+@pytest.mark.parametrize("seed", [None, "a grading seed"])
+def test_a_conclusion_is_judged_by_the_learners_own_result_or_by_the_reference(seed):
     def unstable(x, dim):
         return x.exp() / x.exp().sum(dim, keepdim=True)  # plus 1,000 it is nan: that moves
 
     for softmax, right in ((warm_up.softmax, "c"), (unstable, "ac")):
+        own = {"softmax": softmax}
         scores = {
-            letter: mark(WARM_UP, "what_moves", {"softmax": softmax, "what_moves": letter}).score
+            letter: mark(WARM_UP, "what_moves", {**own, "what_moves": letter}, seed).score
             for letter in "abcd"
         }
         assert scores == {letter: 15.0 if letter in right else 0.0 for letter in "abcd"}
+
+
+def test_grading_repeats_the_experiment_only_where_it_can_matter_and_says_whose_result_it_is():
+    called = []
+
+    def own(x, dim):
+        called.append(dim)
+        return warm_up.softmax(x, dim)
+
+    def marked(letter: str, seed: str | None):
+        called.clear()
+        return mark(WARM_UP, "what_moves", {"softmax": own, "what_moves": letter}, seed)
+
+    assert "With your softmax" in marked("a", None).reasons[0] and called
+    assert "With your softmax" in marked("a", "seed").reasons[0] and called
+    assert marked("c", None).passed and called
+    assert marked("c", "seed").passed and not called
 
 
 def test_a_conclusion_over_code_that_fails_is_judged_by_the_reference():

@@ -183,3 +183,25 @@ def test_a_failing_cell_fails_this_build_and_the_next_until_it_is_mended(root):
     code, _, page = build(root)
     assert code == 0
     assert "answer 8" in page
+
+
+def test_pages_are_run_side_by_side_each_once_and_shown_from_the_cache(root):
+    book = root / "book"
+    meet = (  # each page waits for the other: one after the other they would never meet
+        "import pathlib, time\n"
+        "here = pathlib.Path(os.environ['RUNS'] + '-{me}')\n"
+        "here.touch()\n"
+        "end = time.monotonic() + 20\n"
+        "while not pathlib.Path(os.environ['RUNS'] + '-{you}').exists():\n"
+        "    assert time.monotonic() < end, 'alone'\n"
+        "    time.sleep(0.05)\n"
+        "print('met {you}')\n"
+    )
+    for me, you in (("page", "other"), ("other", "page")):
+        cell = f"\n```{{code-cell}}\n{meet.format(me=me, you=you)}```\n"
+        (book / f"{me}.md").write_text(PAGE + cell)
+    (book / "page.md").write_text((book / "page.md").read_text() + "\n```{toctree}\nother\n```\n")
+    code, runs, page = build(root)
+    assert (code, runs) == (0, 2)
+    assert "met other" in page
+    assert "met page" in (root / "_build" / "html" / "other.html").read_text()

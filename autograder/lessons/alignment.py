@@ -876,8 +876,8 @@ MEMORY = Conclusion(
     decide=_what_the_memory_buys,
     measures=[additive_scores, masked_softmax, context, AttentionDecoder, Seq2Seq],
     answers={
-        letter: "With your translator, {attention:.0%} of the lists came out right with attention, "
-        "{single:.0%} through a single vector."
+        letter: "With {whose} translator, {attention:.0%} of the lists came out right with "
+        "attention, {single:.0%} through a single vector."
         for letter in "abcd"
     },
 )

@@ -961,7 +961,7 @@ WHICH_PLACE = Conclusion(
     decide=_which_place,
     measures=[mask_tokens, BERT, MaskedLanguageModel],
     answers={
-        letter: "With your model the right theme has the probability {first:.2f} at the first "
+        letter: "With {whose} model the right theme has the probability {first:.2f} at the first "
         "place, {third:.2f} in the middle and {last:.2f} at the last; where every word is hidden "
         "it has {blind:.2f}."
         for letter in "abcd"

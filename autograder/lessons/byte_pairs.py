@@ -698,7 +698,7 @@ WHO_PAYS = Conclusion(
     decide=_who_pays,
     measures=[train_bpe, encode],
     answers={
-        letter: "With your code: {English:.2f} tokens for each sign of English, {French:.2f} of "
+        letter: "With {whose} code: {English:.2f} tokens for each sign of English, {French:.2f} of "
         "French, {Greek:.2f} of Greek."
         for letter in "abcd"
     },

@@ -1056,7 +1056,7 @@ PEEKING = Conclusion(
     decide=_what_the_mask_buys,
     measures=[Transformer],
     answers={
-        letter: "With your Transformer the loss ended at {loss_with:.3f} with the mask and at "
+        letter: "With {whose} Transformer the loss ended at {loss_with:.3f} with the mask and at "
         "{loss_without:.3f} without it; {right_with:.0f}% of new lists were written right with it "
         "and {right_without:.0f}% without."
         for letter in "abcd"

@@ -1069,7 +1069,7 @@ WHAT_WIDTH_DOES = Conclusion(
     decide=_what_width_does,
     measures=[beam_search],
     answers={
-        letter: "With your search, width 1 wrote {narrow:.1f} tokens at a log-probability of "
+        letter: "With {whose} search, width 1 wrote {narrow:.1f} tokens at a log-probability of "
         "{narrow_p:.1f}, width 8 wrote {wide:.1f} at {wide_p:.1f}; divided by the length, width 8 "
         "wrote {fair:.1f}."
         for letter in "abcd"

@@ -862,14 +862,14 @@ BELOW = Conclusion(
     decide=_below,
     measures=[GPT, next_token_loss],
     answers={
-        "a": "With your code the losses ended at {shifted:.2f} (shifted) and {unshifted:.2f} "
+        "a": "With {whose} code the losses ended at {shifted:.2f} (shifted) and {unshifted:.2f} "
         "(not); the floor is {floor:.2f}.",
         "b": "Noise has a floor of {floor:.2f} nats a token. With shifted targets the loss ended "
         "at {shifted:.2f}; without the shift at {unshifted:.2f}, for the model only repeats what "
         "it was given. A loss below the floor is a leak, not a success.",
-        "c": "With your code the losses ended at {shifted:.2f} (shifted) and {unshifted:.2f} "
+        "c": "With {whose} code the losses ended at {shifted:.2f} (shifted) and {unshifted:.2f} "
         "(not); the floor is {floor:.2f}.",
-        "d": "With your code the losses ended at {shifted:.2f} (shifted) and {unshifted:.2f} "
+        "d": "With {whose} code the losses ended at {shifted:.2f} (shifted) and {unshifted:.2f} "
         "(not); the floor is {floor:.2f}.",
     },
 )

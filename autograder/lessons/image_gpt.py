@@ -767,7 +767,7 @@ def _where(measured: dict) -> str:
 
 
 WRONG = (
-    "With your code a pixel of the left column cost {left:.2f} bits, one of the other columns "
+    "With {whose} code a pixel of the left column cost {left:.2f} bits, one of the other columns "
     "{others:.2f}."
 )
 

@@ -758,7 +758,7 @@ WHO_GROWS = Conclusion(
     decide=_who_grows,
     measures=[TransformerBlock],
     answers={
-        letter: "With your block the numbers start at size 1 and leave the twelfth block at "
+        letter: "With {whose} block the numbers start at size 1 and leave the twelfth block at "
         "{pre_end:.2f} in pre-norm and at {post_end:.2f} in post-norm. The first pre-norm block "
         "moves its tokens by {pre_first_change:.2f} of their size, the last by "
         "{pre_last_change:.2f}."

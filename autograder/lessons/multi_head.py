@@ -450,7 +450,7 @@ WHAT_HEADS_BUY = Conclusion(
     decide=_what_heads_buy,
     measures=[MultiHeadAttention],
     answers={
-        letter: "With your layer, one head had both answers right in {one:.0%} of the scenes, "
+        letter: "With {whose} layer, one head had both answers right in {one:.0%} of the scenes, "
         "two heads in {two:.0%}."
         for letter in "abcd"
     },

@@ -870,8 +870,8 @@ REACH = Conclusion(
     inputs=(0,),
     decide=_decide,
     answers={
-        letter: "With your model a token sees {first} pixels after one block. After four blocks it "
-        "sees {stay} where the windows stay and {shift} where every second block shifts; three "
+        letter: "With {whose} model a token sees {first} pixels after one block. After four blocks "
+        "it sees {stay} where the windows stay and {shift} where every second block shifts; three "
         "stages with merging, which stay, bring {merge} of 256."
         for letter in "abcd"
     },

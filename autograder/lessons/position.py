@@ -705,7 +705,7 @@ WHAT_POSITIONS_BUY = Conclusion(
     decide=_what_positions_buy,
     measures=[sinusoidal_positions],
     answers={
-        letter: "With your table, sentences of the trained length 8 came out right in "
+        letter: "With {whose} table, sentences of the trained length 8 came out right in "
         "{trained:.0%} (without positions {without:.0%}), sentences of 48 tokens in {longer:.0%}; "
         "guessing gets 50%."
         for letter in "abcd"

@@ -832,7 +832,7 @@ WHAT_THE_SCALE_DOES = Conclusion(
     decide=_what_the_scale_does,
     measures=[scaled_dot_product_attention],
     answers={
-        letter: "With your attention, from D = 4 to D = 1,024: divided by the root, the largest "
+        letter: "With {whose} attention, from D = 4 to D = 1,024: divided by the root, the largest "
         "weight went from {root_largest_4:.2f} to {root_largest_1024:.2f} and the typical gradient "
         "from {root_gradient_4:.1g} to {root_gradient_1024:.1g}; not divided, from "
         "{plain_largest_4:.2f} to {plain_largest_1024:.2f} and from {plain_gradient_4:.1g} to "

@@ -706,8 +706,9 @@ WHAT_INPUTS_DO = Conclusion(
     decide=_what_inputs_do,
     measures=[rnn_step, gradient_by_lag],
     answers={
-        letter: "With your code the share of the gradient that crossed 50 steps was {small:.1e}, "
-        "{middle:.1e} and {large:.1e} for inputs of standard deviation 0.01, 0.1 and 1."
+        letter: "With {whose} code the share of the gradient that crossed 50 steps was "
+        "{small:.1e}, {middle:.1e} and {large:.1e} for inputs of standard deviation 0.01, 0.1 "
+        "and 1."
         for letter in "abcd"
     },
 )

@@ -923,8 +923,9 @@ WHAT_SKIPS_DO = Conclusion(
     decide=_what_skips_do,
     measures=[FeedForward, Residual, gradient_by_depth],
     answers={
-        letter: "With your code, a gradient of size 1 arrived with size {plain:.1e} at the input "
-        "of the plain stack, {skips:.1e} with skips, {large:.1e} with skips and large weights."
+        letter: "With {whose} code, a gradient of size 1 arrived with size {plain:.1e} at the "
+        "input of the plain stack, {skips:.1e} with skips, {large:.1e} with skips and large "
+        "weights."
         for letter in "abcd"
     },
 )

@@ -480,9 +480,9 @@ WHAT_ORDER_DOES = Conclusion(
     decide=_what_order_does,
     measures=[self_attention],
     answers={
-        letter: "With your function, outputs at the same place differed by up to {in_place:.2g}, "
-        "outputs of the same word by up to {moved_along:.2g}, the means of all outputs by "
-        "{mean:.2g}."
+        letter: "With {whose} function, outputs at the same place differed by up to "
+        "{in_place:.2g}, outputs of the same word by up to {moved_along:.2g}, the means of all "
+        "outputs by {mean:.2g}."
         for letter in "abcd"
     },
 )

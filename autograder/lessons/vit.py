@@ -790,13 +790,13 @@ SHUFFLE = Conclusion(
     inputs=(0,),
     decide=_decide,
     answers={
-        "a": "Your run: with positions {with:.0f}% of the answers change, without {without:.0f}%. "
+        "a": "With positions {with:.0f}% of {whose} answers change, without {without:.0f}%. "
         "To the model without positions the shuffled image is the same bag of patches.",
-        "b": "Your run: with positions {with:.0f}% of the answers change, without {without:.0f}%. "
+        "b": "With positions {with:.0f}% of {whose} answers change, without {without:.0f}%. "
         "Attention by itself does not care for order; the positions that were added do.",
         "c": "With positions {with:.0f}% of the answers change, without {without:.0f}%: a model "
         "without positions sees a bag of patches, in which order does not exist.",
-        "d": "Your run: with positions {with:.0f}% of the answers change, without {without:.0f}%. "
+        "d": "With positions {with:.0f}% of {whose} answers change, without {without:.0f}%. "
         "It is the other way round: positions are what tells two orders apart.",
     },
     measures=[ViT],

@@ -418,14 +418,14 @@ WHAT_MOVES = Conclusion(
     decide=_what_moves,
     measures=[softmax],
     answers={
-        "a": "With your softmax, adding 1,000 moved the weights by {added:.2g} at most and "
+        "a": "With {whose} softmax, adding 1,000 moved the weights by {added:.2g} at most and "
         "multiplying by ten by {tenfold:.2g}.",
-        "b": "With your softmax, adding 1,000 moved the weights by {added:.2g} at most and "
+        "b": "With {whose} softmax, adding 1,000 moved the weights by {added:.2g} at most and "
         "multiplying by ten by {tenfold:.2g}.",
         "c": "Adding 1,000 moved the weights by {added:.2g} at most: they depend on differences. "
         "Multiplying by ten moved them by up to {tenfold:.2g}: the mean largest weight went from "
         "{largest_before:.2f} to {largest_after:.2f}.",
-        "d": "With your softmax, adding 1,000 moved the weights by {added:.2g} at most and "
+        "d": "With {whose} softmax, adding 1,000 moved the weights by {added:.2g} at most and "
         "multiplying by ten by {tenfold:.2g}.",
     },
 )

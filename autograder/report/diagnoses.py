@@ -38,7 +38,8 @@ def slip_texts(question) -> dict[str, str]:
     if isinstance(question, Exercise):
         return {slip.name: slip.text for slip in question.slips}
     gap = re.compile(r"\{[^}]*\}")  # a value the learner measured
-    return {f"{question.name} = {k}": gap.sub("…", v) for k, v in question.answers.items()}
+    texts = {k: v.replace("{whose}", "your") for k, v in question.answers.items()}
+    return {f"{question.name} = {k}": gap.sub("…", v) for k, v in texts.items()}
 
 
 def diagnose(course: Course, lesson: str, students: list[str]) -> list[Diagnosis]:
