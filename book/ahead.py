@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from jupyter_cache.executors.utils import single_nb_execution
+from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from myst_nb.core.read import read_myst_markdown_notebook
 from nbformat import NotebookNode
 
@@ -33,6 +33,12 @@ def missing(cache_folder: Path, pages: Iterable[Path]) -> dict[Path, NotebookNod
     return found
 
 
+def execute(notebook: NotebookNode, folder: Path, timeout: int | None) -> ExecutionResult:
+    """Run a page in its folder, with a kernel that speaks up only when something is wrong."""
+    quiet = ["--IPKernelApp.log_level=40"]
+    return single_nb_execution(notebook, str(folder), timeout, False, extra_arguments=quiet)
+
+
 def run_ahead(cache_folder: Path, pages: Iterable[Path], timeout: int | None) -> None:
     """Run the missing pages side by side and keep those that succeed."""
     waiting = missing(cache_folder, pages)
@@ -44,7 +50,7 @@ def run_ahead(cache_folder: Path, pages: Iterable[Path], timeout: int | None) ->
     pool = ThreadPoolExecutor(workers)  # threads will do: the work is done by the kernels
     try:
         running: dict[Future, Path] = {
-            pool.submit(single_nb_execution, waiting[page], str(page.parent), timeout, False): page
+            pool.submit(execute, waiting[page], page.parent, timeout): page
             for page in longest_first
         }
         for count, done in enumerate(as_completed(running), start=1):

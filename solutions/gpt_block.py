@@ -1,9 +1,11 @@
 """The block of a GPT: attention under a mask and a feed-forward layer, on PyTorch's kernels."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -46,7 +48,7 @@ class FastAttention(MultiHeadAttention):
         Token t stands at position start + t. A cache has `extend(k, v)`: it is given the new keys
         and values (B, H, T, D), and returns all there are so far, (B, H, S, D); else S = T.
         """
-        q, k, v = (split_heads(f(x), self.n_head) for f in (self.query, self.key, self.value))
+        q, k, v = (split_heads(y, self.n_head) for y in self.project(x))
         if self.rotary:
             q, k = apply_rotary(q, start), apply_rotary(k, start)
         if cache is not None:
@@ -54,6 +56,17 @@ class FastAttention(MultiHeadAttention):
         dropout = self.dropout if self.training else 0.0
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
         return self.out(merge_heads(heads))
+
+    def project(self, x: Tensor) -> Sequence[Tensor]:
+        """Make queries, keys and values, each (B, T, C), in one product with a wide matrix.
+
+        It is faster than three products with narrow ones, unless there is only a single token.
+        """
+        three = (self.query, self.key, self.value)
+        if x.size(-2) == 1:
+            return [one(x) for one in three]
+        weight, bias = (torch.cat([getattr(one, n) for one in three]) for n in ("weight", "bias"))
+        return F.linear(x, weight, bias).chunk(3, dim=-1)
 
 
 class Block(nn.Module):

@@ -17,7 +17,7 @@ from solutions.gpt_block import GPTConfig
 from solutions.queries_keys_values import causal_mask, scaled_dot_product_attention
 
 BATCH, BLOCK, VOCAB = 12, 64, 65  # nanoGPT's recipe for a CPU: 4 layers, 4 heads, width 128
-ROUNDS, SETTLE = 25, 3
+ROUNDS, SETTLE = 60, 3
 LENGTHS = (64, 128, 256, 512, 1024)
 
 
