@@ -45,7 +45,7 @@ lint: .venv/ready
 
 test: .venv/ready lint train ## Everything that must hold before a change lands
 	$(PYTHON) book/build.py --strict
-	$(PYTHON) -m autograder verify
+	$(PYTHON) -m autograder verify --seeds 2
 	$(PYTHON) -m pytest -n 2 --dist loadfile --durations 15
 
 bench: .venv/ready ## Measure, side by side, and write _build/bench.json

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from autograder.code import Code, code_of
@@ -176,13 +177,37 @@ def _lettered(lesson, question, answer: Any, right: str, measured: dict, whose: 
 def runs(exercise: Exercise, own: dict | Code, seed: str | None) -> Iterator[Run]:
     """Run all cases: the visible ones, and with a seed the drawn ones."""
     code = code_of(own)
-    drawn = [(seed, i) for i in range(DRAWS)] if seed is not None else []
-    reference = vars(exercise.module)
-    for case, (s, i) in itertools.product(exercise.cases, [(VISIBLE, 0), *drawn]):
-        inputs = case.inputs(exercise.name, s, i)
-        key = (exercise.module.__name__, exercise.name, case.part, case.about, s, i)
-        expected = _kept(key, reference, case, inputs)
+    for case, inputs, expected, key in _asked(exercise, seed):
         yield Run(case, inputs, expected, code.observe(case.probe, inputs), key)
+
+
+def slip_answers(exercise: Exercise, slip: Slip, seed: str | None) -> list[Any]:
+    """Return what a slip of the reference gives in all cases."""
+    own = patched(slip)
+    return [
+        _kept((*key, slip.name), own, case, inputs)
+        for case, inputs, _, key in _asked(exercise, seed)
+    ]
+
+
+def right_answers(exercise: Exercise, seed: str | None) -> list[Any]:
+    """Return what the reference gives in all cases."""
+    return [expected for _, _, expected, _ in _asked(exercise, seed)]
+
+
+def _asked(exercise: Exercise, seed: str | None) -> Iterator[tuple[Case, tuple, Any, tuple]]:
+    """Go through all cases: each with its inputs, what is expected, and what tells it apart."""
+    drawn = [(seed, i) for i in range(DRAWS)] if seed is not None else []
+    for case, (s, i) in itertools.product(exercise.cases, [(VISIBLE, 0), *drawn]):
+        inputs = _drawn(case, exercise.name, s, i)
+        key = (exercise.module.__name__, exercise.name, case.part, case.about, s, i)
+        yield case, inputs, _kept(key, vars(exercise.module), case, inputs), key
+
+
+@cache
+def _drawn(case: Case, name: str, seed: Any, number: int) -> tuple:
+    """Draw the inputs of a case once per process: whoever is tried on them gets a copy."""
+    return case.inputs(name, seed, number)
 
 
 _KEPT: dict[tuple, Any] = {}

@@ -33,7 +33,7 @@ from autograder import lessons
 from autograder.check import SEED
 from autograder.compare import difference
 from autograder.exercise import Choice, Conclusion, Exercise, Lesson
-from autograder.marking import mark, runs
+from autograder.marking import mark, right_answers, slip_answers
 from autograder.mutants import mutants, survives
 from autograder.probe import observe
 from autograder.repository import EXERCISES, ROOT
@@ -198,8 +198,8 @@ def _verify_slips(report: Report, lesson: Lesson, exercise: Exercise, seeds: lis
         elif not named:
             called = next(r.slips for r in results if r.slips != [slip.name])
             report.short(exercise.name, f"slip {slip.name!r} is taken for {called or 'no slip'}")
-        seen[slip.name] = [run.got for run in runs(exercise, own, seeds[-1])]
-    seen["the reference"] = [r.expected for r in runs(exercise, vars(exercise.module), seeds[-1])]
+        seen[slip.name] = slip_answers(exercise, slip, seeds[-1])
+    seen["the reference"] = right_answers(exercise, seeds[-1])
     for (one, a), (other, b) in itertools.combinations(seen.items(), 2):
         if not any(_far(x, y) for x, y in zip(a, b, strict=True)):
             report.short(exercise.name, f"{one!r} and {other!r} are too alike in every case")

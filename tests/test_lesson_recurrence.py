@@ -24,7 +24,7 @@ from solutions.data.street import (
     text,
 )
 from solutions.experiments import kept
-from solutions.experiments.recurrence import LAGS, RUNS, SEEDS, recall, street
+from solutions.experiments.recurrence import FEW, LAGS, RUNS, SEEDS, recall, street
 from solutions.figures.back_in_time import back_in_time, shares
 from solutions.recall_model import KINDS, RecallModel
 from solutions.recurrence import (
@@ -250,7 +250,7 @@ def test_the_model_goes_on_from_a_start_up_to_the_full_stop(language_models):
 
 
 def accuracies(kind, blank, lag):
-    return [kept(recall, kind=kind, blank=blank, seed=seed)[lag]["accuracy"] for seed in SEEDS]
+    return [kept(recall, kind=kind, blank=blank, seed=seed)[lag]["accuracy"] for seed in FEW]
 
 
 def test_attention_recalls_over_a_hundred_random_distractors_where_the_rnn_guesses():
