@@ -245,13 +245,13 @@ CASES = [
     ),
     Case(
         "spoilt_experiment",
-        "answers the experiment with text in place of numbers",
-        own(
-            "import autograder.wall.serve as serve\nright = serve.observe\n"
+        "concludes wrongly, and answers the experiment with text in place of numbers",
+        instead(
+            what_moves="import autograder.wall.serve as serve\nright = serve.observe\n"
             "def observe(own, probe, inputs):\n"
             "    seen = right(own, probe, inputs)\n"
             "    return {'added': 'x'} if probe.__name__ == '_shift_and_scale' else seen\n"
-            "serve.observe = observe"
+            "serve.observe = observe\nwhat_moves = 'a'"
         ),
         75,
         CRASHED,
