@@ -1,6 +1,7 @@
 """The commands: python -m autograder init|release|collect|grade|report|export|demo|verify."""
 
 import argparse
+import contextlib
 import sys
 import time
 from pathlib import Path
@@ -134,20 +135,32 @@ def _grade(
     sandbox: bool = True,
     cluster: str | None = None,
 ) -> None:
-    from autograder.execute import UNPROTECTED
-    from autograder.grade import grade
+    with contextlib.closing(_early_wall(course, lessons, sandbox and not cluster)) as wall:
+        from autograder.execute import UNPROTECTED
+        from autograder.grade import grade
 
-    if not sandbox:
-        print(UNPROTECTED)
-    for lesson in lessons:
-        start = time.perf_counter()
-        records = grade(course, lesson, timeout, total, jobs, sandbox, cluster)
-        spent = time.perf_counter() - start
-        print(f"{lesson}: {len(records)} submissions in {spent:.0f} s.")
-        for student, record in records.items():
-            if record.notes:
-                print(f"  {student}, {record.status}: {' '.join(record.notes)}")
+        if not sandbox:
+            print(UNPROTECTED)
+        for lesson in lessons:
+            start = time.perf_counter()
+            ready = wall if lesson == wall.lesson else None
+            records = grade(course, lesson, timeout, total, jobs, sandbox, cluster, ready)
+            spent = time.perf_counter() - start
+            print(f"{lesson}: {len(records)} submissions in {spent:.0f} s.")
+            for student, record in records.items():
+                if record.notes:
+                    print(f"  {student}, {record.status}: {' '.join(record.notes)}")
     _write_tables(course)
+
+
+def _early_wall(course, lessons: list[str], needed: bool):
+    """Start the first lesson's wall, where nothing is graded yet, while nbgrader is imported."""
+    from autograder.wall.start import Wall, why_not
+
+    wall = Wall(lessons[0] if lessons else "")
+    if lessons and needed and not course.results.exists() and not why_not():
+        wall.start()
+    return wall
 
 
 def _write_tables(course) -> None:

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import nbformat
 
 from autograder.crew import Crew
+from autograder.lessons import load
+from autograder.marking import prepare
 from autograder.run import Ran, Settings, run
 from autograder.wall.start import Door, Wall, WallError
 from solutions.ground import ROOT, digest, follow
@@ -111,7 +113,7 @@ def _one_pool(
                     yield job, True
                     continue
                 try:
-                    crew = crew or Crew(wall, n_jobs, _welcome)
+                    crew = crew or Crew(wall, n_jobs, _welcome, partial(_prepare, job))
                     running[crew.submit(run_job, job)] = job
                 except BrokenProcessPool:
                     lost.append(job)
@@ -131,6 +133,14 @@ def _one_pool(
     finally:
         if crew:
             crew.close()
+
+
+def _prepare(job: Job) -> None:
+    """Ask the reference, for all processes at once, before there are any."""
+    import torch
+
+    torch.set_num_threads(1)  # threads would not live on in a fork
+    prepare(load(job.lesson), job.settings.seed)
 
 
 def _welcome(door: Door) -> None:

@@ -198,6 +198,11 @@ class Course:
         return sorted(names | {f.name for f in folders if f.is_dir() and f.name[0] != "."})
 
     @property
+    def results(self) -> Path:
+        """Return where the results of runs behind the wall are kept, by content."""
+        return self.root / "results"
+
+    @property
     def seed(self) -> str:
         """Return the instructor's secret, from which hidden cases are drawn."""
         return (self.root / SEED_FILE).read_text(encoding="utf-8").strip()

@@ -11,10 +11,20 @@ from autograder.wall.start import Door, Wall
 
 
 class Crew:
-    """A pool in which torch and the lesson are there already, because its parent has them."""
+    """A pool in which torch and the lesson are there already, because its parent has them.
 
-    def __init__(self, wall: Wall, n_jobs: int, welcome: Callable[[Door], None]):
+    `prepare` is called before the processes are forked, while the zygote warms up.
+    """
+
+    def __init__(
+        self,
+        wall: Wall,
+        n_jobs: int,
+        welcome: Callable[[Door], None],
+        prepare: Callable[[], None],
+    ):
         wall.start()
+        prepare()
         self.doors = [wall.door() for _ in range(n_jobs)]
         context = multiprocessing.get_context("fork")
         seats = context.SimpleQueue()

@@ -32,7 +32,6 @@ from autograder.status import (
 from autograder.submission import Missing, Unreadable, find, read
 from autograder.wall.start import Wall, why_not
 
-STORE = "results"  # what runs behind the wall left, by content
 LOST = "The process that ran this notebook died each time; grade it by hand."
 
 
@@ -57,8 +56,12 @@ def grade(
     n_jobs: int | None = None,
     sandbox: bool = True,
     address: str | None = None,
+    wall: Wall | None = None,
 ) -> dict[str, Record]:
-    """Grade everybody's work on one lesson, then write the feedback pages."""
+    """Grade everybody's work on one lesson, then write the feedback pages.
+
+    `wall` may be one that has begun to start; else it is started when a notebook needs it.
+    """
     if address and not sandbox:
         raise CourseError("--cluster runs submissions behind walls only: leave --no-sandbox out.")
     if sandbox and not address and (reason := why_not()):
@@ -66,14 +69,14 @@ def grade(
             f"No sandbox can be made here: {reason}. With --no-sandbox learners' code is run "
             "with your rights."
         )
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all is on the CPU; a GPU's threads forbid to fork
     n_jobs = n_jobs or len(os.sched_getaffinity(0))
     course.prepare(lesson)
     settings = Settings(course.seed, timeout, total)
     before = statuses(course).get(lesson, {})
     diary = Diary(course, lesson)
     with contextlib.ExitStack() as stack:
-        # started when the first notebook turns out to need it
-        wall = stack.enter_context(contextlib.closing(Wall(lesson)))
+        wall = stack.enter_context(contextlib.closing(wall or Wall(lesson)))
         warm = wall.start if sandbox and not address else lambda: None
         ready = _repair_all(course, lesson, settings, diary, warm)
         gradebook = stack.enter_context(one_gradebook(course))
@@ -113,7 +116,7 @@ def _repair_all(
         except Exception as problem:  # one submission must not stop the others
             diary.note(student, _crash(course, lesson, student, problem))
         else:
-            if not (course.root / STORE / f"{ready[student].key}.json").exists():
+            if not (course.results / f"{ready[student].key}.json").exists():
                 warm()  # what runs it may begin to start
     return ready
 
@@ -161,7 +164,7 @@ def _results(
         handed_in.setdefault(ready[student].key, []).append(student)
     texts = (ready[students[0]].path for students in handed_in.values())
     jobs = (batch.Job(lesson, path.read_text(encoding="utf-8"), settings) for path in texts)
-    store = course.root / STORE
+    store = course.results
     if address:
         running = cluster.run_jobs(jobs, store, address)
     else:
@@ -201,7 +204,7 @@ def _save_one(
     """Let nbgrader put one result into the gradebook; a failure leaves no old score behind."""
     try:
         course.forget(saver.lesson, student, repaired=False, gradebook=gradebook)
-        kept = course.root / STORE / f"{work.key}.json" if sandbox else None
+        kept = course.results / f"{work.key}.json" if sandbox else None
         deaths = saver.save(student, kept)
         gradebook.commit()
         return _record(work, deaths, sandbox)

@@ -204,6 +204,16 @@ def _asked(exercise: Exercise, seed: str | None) -> Iterator[tuple[Case, tuple, 
         yield case, inputs, _kept(key, vars(exercise.module), case, inputs), key
 
 
+def prepare(lesson: Lesson, seed: str | None) -> None:
+    """Work out all that the reference gives: processes forked afterwards have it already."""
+    with quiet():
+        for question in lesson.questions:
+            if isinstance(question, Conclusion):
+                _reference_result(question)
+            elif isinstance(question, Exercise):
+                right_answers(question, seed)
+
+
 @cache
 def _drawn(case: Case, name: str, seed: Any, number: int) -> tuple:
     """Draw the inputs of a case once per process: whoever is tried on them gets a copy."""

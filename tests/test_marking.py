@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from autograder import lessons
+from autograder import lessons, marking
 from autograder.code import Here
 from autograder.exercise import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson, args
-from autograder.marking import mark, runs
+from autograder.marking import mark, prepare, runs
 from solutions import multi_head, warm_up
 
 WARM_UP, MULTI_HEAD = lessons.load("warm_up"), lessons.load("multi_head")
@@ -206,6 +206,15 @@ def test_grading_repeats_the_experiment_only_where_it_can_matter_and_says_whose_
     assert "With your softmax" in marked("a", "seed").reasons[0] and called
     assert marked("c", None).passed and called
     assert marked("c", "seed").passed and not called
+
+
+def test_what_was_prepared_is_not_asked_again(monkeypatch):
+    prepare(WARM_UP, "a seed prepared for")
+    asked = []
+    monkeypatch.setattr(marking, "observe", lambda *given: asked.append(given))
+    own = {**vars(warm_up), "which_line": WARM_UP["which_line"].right, "what_moves": "c"}
+    assert all(mark(WARM_UP, name, own, "a seed prepared for").passed for name in WARM_UP.names)
+    assert not asked
 
 
 def test_a_conclusion_over_code_that_fails_is_judged_by_the_reference():
