@@ -377,12 +377,12 @@ def test_both_directions_point_at_the_right_word_and_one_points_too_far(tests):
     assert percent(one[one != 0] > 0) > 75  # a later state has read the right word too
 
 
-def test_one_direction_trained_longer_translates_better_and_still_points_too_far(looking, tests):
+def test_one_direction_trained_longer_still_points_too_far(looking, tests):
     pairs = [pair for some in tests.values() for pair in some]
     short = trained(runs.ATTENTION, bidirectional=False, seed=0, steps=runs.COMPARED)
     longer = trained(runs.ATTENTION, bidirectional=False, seed=0)
-    assert share_right(longer, pairs) > share_right(short, pairs)
-    step = misses(longer, pairs)
+    step, before = misses(longer, pairs), misses(short, pairs)
+    assert abs(percent(step == 0) - percent(before == 0)) < 6  # little has changed
     assert percent(step == 0) <= percent(misses(looking[0], pairs) == 0) - 15
     assert percent(step[step != 0] > 0) > 75
 
