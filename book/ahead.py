@@ -18,14 +18,18 @@ from myst_nb.core.read import read_myst_markdown_notebook
 from nbformat import NotebookNode
 
 
+def read_page(page: Path) -> NotebookNode | None:
+    """Return a page as a notebook; None if it runs no code."""
+    text = page.read_text(encoding="utf-8")
+    return read_myst_markdown_notebook(text, path=page) if "{code-cell}" in text else None
+
+
 def missing(cache_folder: Path, pages: Iterable[Path]) -> dict[Path, NotebookNode]:
     """Return the pages with code that the cache holds no run of, as notebooks."""
     cache, found = get_cache(cache_folder), {}
     for page in pages:
-        text = page.read_text(encoding="utf-8")
-        if "{code-cell}" not in text:
+        if (notebook := read_page(page)) is None:
             continue
-        notebook = read_myst_markdown_notebook(text, path=page)
         try:
             cache.match_cache_notebook(notebook)
         except KeyError:

@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from ahead import run_ahead
+from ahead import read_page, run_ahead
 
 from solutions.ground import (
     PACKAGES,
@@ -27,13 +27,8 @@ MENTIONED = re.compile(rf"\b({'|'.join(PACKAGES)})\b")
 
 def code_cells(page: Path) -> list[str]:
     """Return the code of a page's cells, in order; none if the page runs no code."""
-    from myst_nb.core.read import read_myst_markdown_notebook
-
-    text = page.read_text(encoding="utf-8")
-    if "{code-cell}" not in text:
-        return []
-    notebook = read_myst_markdown_notebook(text, path=page)
-    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    notebook = read_page(page)
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"] if notebook else []
 
 
 def ground(page: Path, root: Path) -> set[Path]:

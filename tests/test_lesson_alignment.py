@@ -354,7 +354,7 @@ def test_attention_keeps_long_sentences_and_one_vector_of_equal_size_loses_them(
 
 
 def test_a_wider_vector_trained_longer_still_loses_long_sentences(looking, tests):
-    wide = trained(runs.WIDE, attend=False, seed=0, steps=runs.WIDE_STEPS)
+    wide = trained(runs.WIDE, attend=False, seed=0, steps=runs.LONGER)
     assert runs.used_parameters(wide) > 2 * runs.used_parameters(looking[0])
     assert share_right(wide, tests["14-16"]) < share_right(looking[0], tests["14-16"]) - 60
 
@@ -380,7 +380,7 @@ def test_both_directions_point_at_the_right_word_and_one_points_too_far(tests):
 def test_one_direction_trained_longer_still_points_too_far(looking, tests):
     pairs = [pair for some in tests.values() for pair in some]
     short = trained(runs.ATTENTION, bidirectional=False, seed=0, steps=runs.COMPARED)
-    longer = trained(runs.ATTENTION, bidirectional=False, seed=0)
+    longer = trained(runs.ATTENTION, bidirectional=False, seed=0, steps=runs.LONGER)
     step, before = misses(longer, pairs), misses(short, pairs)
     assert abs(percent(step == 0) - percent(before == 0)) < 6  # little has changed
     assert percent(step == 0) <= percent(misses(looking[0], pairs) == 0) - 15

@@ -14,7 +14,7 @@ SEEDS = (0, 1)  # for attention; the single vector is so far below that one is e
 N_PAIRS = 10_000
 STEPS = 900
 COMPARED = 700  # one direction beside both: the one is still learning what the other knows
-WIDE_STEPS = STEPS * 4 // 3
+LONGER = STEPS * 4 // 3  # for one direction alone, and for the wide single vector
 SHORT = 12  # the longest sentence in training, where longer ones are kept for the test
 # The single vector has no use for the scoring matrices: its states are wider by as much.
 ATTENTION, SINGLE, WIDE = 72, 78, 144
@@ -57,10 +57,10 @@ def translator(
 ONE_WAY = {"n_hidden": ATTENTION, "bidirectional": False}
 NO_LOOK = {"n_hidden": SINGLE, "attend": False}
 RUNS = [
-    (translator, {"seed": 0, "n_hidden": WIDE, "attend": False, "steps": WIDE_STEPS}),
+    (translator, {"seed": 0, "n_hidden": WIDE, "attend": False, "steps": LONGER}),
     *((translator, {"seed": seed, "n_hidden": ATTENTION}) for seed in SEEDS),
     (translator, {"seed": 0, **NO_LOOK}),
-    (translator, {"seed": 0, **ONE_WAY}),
+    (translator, {"seed": 0, **ONE_WAY, "steps": LONGER}),
     (translator, {"seed": 0, "n_hidden": ATTENTION, "steps": COMPARED}),
     (translator, {"seed": 0, **ONE_WAY, "steps": COMPARED}),
     (translator, {"seed": 0, "n_hidden": ATTENTION, "longest": SHORT}),
