@@ -97,10 +97,10 @@ def _limits(parser: argparse.ArgumentParser) -> None:
 
 def init(options: argparse.Namespace) -> None:
     from autograder import course
-    from autograder.lessons import load
+    from autograder.lessons import must_exist
 
     for lesson in options.lesson:
-        load(lesson)
+        must_exist(lesson)
     made = course.init(options.dir, options.lesson or None)
     print(f"{made.root} is a course with the lessons {', '.join(made.lessons)}.")
     print(f"Keep {made.root / course.SEED_FILE} secret: the hidden cases are drawn from it.")
@@ -154,7 +154,7 @@ def _grade(
 
 
 def _early_wall(course, lessons: list[str], needed: bool):
-    """Start the first lesson's wall, where nothing is graded yet, while nbgrader is imported."""
+    """Start the first lesson's wall, where nothing is graded yet, while torch is imported."""
     from autograder.wall.start import Wall, why_not
 
     wall = Wall(lessons[0] if lessons else "")
@@ -187,11 +187,11 @@ def export(options: argparse.Namespace) -> None:
 
 
 def demo(options: argparse.Namespace) -> None:
-    from autograder.lessons import load
+    from autograder.lessons import must_exist
     from autograder.sample import fresh_course
 
     for lesson in options.lesson:
-        load(lesson)
+        must_exist(lesson)
     course = fresh_course(options.dir, options.lesson or None)
     _grade(course, course.lessons, timeout=5, total=60)
 

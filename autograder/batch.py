@@ -22,13 +22,14 @@ from autograder.crew import Crew
 from autograder.lessons import load
 from autograder.marking import prepare
 from autograder.run import Ran, Settings, run
+from autograder.wall.session import Session
 from autograder.wall.start import Door, Wall, WallError
 from solutions.ground import ROOT, digest, follow
 
 AHEAD = 3  # jobs handed out for each process: one runs, others wait beside it
 # the modules of this package that have a say in a result (a test compares them with what is loaded)
 ENGINE = (
-    *("__init__", "card", "check", "code", "compare", "exercise", "marking", "markup", "probe"),
+    *("__init__", "card", "checking", "code", "compare", "exercise", "marking", "markup", "probe"),
     *("puzzle", "repair", "repository", "run", "shell", "slips", "submission", "wire"),
 )
 
@@ -113,7 +114,7 @@ def _one_pool(
                     yield job, True
                     continue
                 try:
-                    crew = crew or Crew(wall, n_jobs, _welcome, partial(_prepare, job))
+                    crew = crew or Crew(wall, n_jobs, _welcome, partial(_prepare, job, wall))
                     running[crew.submit(run_job, job)] = job
                 except BrokenProcessPool:
                     lost.append(job)
@@ -135,12 +136,24 @@ def _one_pool(
             crew.close()
 
 
-def _prepare(job: Job) -> None:
-    """Ask the reference, for all processes at once, before there are any."""
+def _prepare(job: Job, wall: Wall) -> None:
+    """Ask the reference, for all processes at once, before there are any.
+
+    Its experiments are run by a process of the zygote, which has imported what trainings need.
+    """
     import torch
 
     torch.set_num_threads(1)  # threads would not live on in a fork
-    prepare(load(job.lesson), job.settings.seed)
+    lesson, settings = load(job.lesson), job.settings
+
+    def empty() -> Session:
+        wall.wait()
+        return Session(wall, settings.timeout, settings.total)
+
+    try:
+        prepare(lesson, settings.seed, empty)
+    except WallError:  # what became of it is found out by those who run jobs
+        prepare(lesson, settings.seed)
 
 
 def _welcome(door: Door) -> None:

@@ -8,14 +8,15 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from autograder.probe import observe
+from autograder.probe import Seen, observe_packed, unpacked
+from autograder.wire import packed
 
 
 class Code(Protocol):
     """What marking needs to know of the code under test."""
 
-    def observe(self, probe: Callable, inputs: tuple) -> Any:
-        """Run a probe beside the code; return what it saw."""
+    def observe(self, probe: Callable, inputs: tuple, likely: Seen | None = None) -> Any:
+        """Run a probe beside the code; return what it saw, `likely.value` itself if just that."""
 
     def replaced(
         self, others: dict[str, Callable], answer: str
@@ -29,8 +30,8 @@ class Here:
     def __init__(self, own: dict[str, Any]):
         self.own = own
 
-    def observe(self, probe: Callable, inputs: tuple) -> Any:
-        return observe(self.own, probe, inputs)
+    def observe(self, probe: Callable, inputs: tuple, likely: Seen | None = None) -> Any:
+        return unpacked(observe_packed(self.own, probe, packed(inputs)), likely)
 
     @contextlib.contextmanager
     def replaced(self, others: dict[str, Callable], answer: str = "") -> Iterator[None]:

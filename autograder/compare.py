@@ -38,6 +38,8 @@ def difference(
 
     `floor` is the least scale that numbers are measured against.
     """
+    if got is expected:
+        return None
     if isinstance(got, Raised) and not isinstance(expected, Raised):
         return Difference(_raised_text(got))
     if isinstance(got, Died):

@@ -68,8 +68,10 @@ class Execute(nbgrader.preprocessors.Execute):
             self.deaths = {nb.cells[i].id: death.name for i, death in outcome.deaths.items()}
             made = {i: _outputs(outcome, i, cell) for i, cell in enumerate(nb.cells)}
         for number, cell in enumerate(nb.cells):
-            if cell.cell_type == "code":  # a check without any output would earn full marks
-                cell.outputs = made.get(number, [_error("NotRun", "This cell was not run.")])
+            if cell.cell_type == "code" and number in made:
+                cell.outputs = made[number]
+            elif cell.cell_type == "code":  # a check without any output would earn full marks
+                cell.outputs = [_error("NotRun", "This cell was not run.")]
         return nb, resources
 
 

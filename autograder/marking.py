@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -19,9 +19,9 @@ from autograder.exercise import (
     Exercise,
     Lesson,
 )
-from autograder.probe import MISSING, kind, observe, quiet, value
+from autograder.probe import MISSING, Seen, kind, observe, observe_packed, quiet, unpacked, value
 from autograder.slips import Slip, SlipError, patched
-from autograder.wire import Died, Raised
+from autograder.wire import Died, Often, Raised, packed
 
 DRAWS = 3  # how often each case is drawn from the instructor's seed
 
@@ -148,11 +148,18 @@ def _supports(question: Conclusion, measured: Any, letter: str | None) -> bool:
     return isinstance(measured, dict) and letter == question.decide(measured)
 
 
-def _reference_result(question: Conclusion) -> dict:
+def _reference_result(question: Conclusion, elsewhere: Code | None = None) -> dict:
+    """Run an experiment with the reference, once per process; `elsewhere` if that works there."""
     key = ("conclusion", question.name, question.probe.__module__)
     if key not in _KEPT:
         own = {m.__name__: m for m in question.measures}
-        _KEPT[key] = observe(own, question.probe, question.inputs)
+        measured = None
+        if elsewhere is not None:
+            with elsewhere.replaced(own, question.name):
+                measured = elsewhere.observe(question.probe, question.inputs)
+        if not isinstance(measured, dict):
+            measured = observe(own, question.probe, question.inputs)
+        _KEPT[key] = measured
     return _KEPT[key]
 
 
@@ -178,7 +185,8 @@ def runs(exercise: Exercise, own: dict | Code, seed: str | None) -> Iterator[Run
     """Run all cases: the visible ones, and with a seed the drawn ones."""
     code = code_of(own)
     for case, inputs, expected, key in _asked(exercise, seed):
-        yield Run(case, inputs, expected, code.observe(case.probe, inputs), key)
+        got = code.observe(case.probe, inputs, likely=expected)
+        yield Run(case, inputs, expected.value, got, key)
 
 
 def slip_answers(exercise: Exercise, slip: Slip, seed: str | None) -> list[Any]:
@@ -192,39 +200,50 @@ def slip_answers(exercise: Exercise, slip: Slip, seed: str | None) -> list[Any]:
 
 def right_answers(exercise: Exercise, seed: str | None) -> list[Any]:
     """Return what the reference gives in all cases."""
-    return [expected for _, _, expected, _ in _asked(exercise, seed)]
+    return [expected.value for _, _, expected, _ in _asked(exercise, seed)]
 
 
-def _asked(exercise: Exercise, seed: str | None) -> Iterator[tuple[Case, tuple, Any, tuple]]:
+def _asked(exercise: Exercise, seed: str | None) -> Iterator[tuple[Case, tuple, Seen, tuple]]:
     """Go through all cases: each with its inputs, what is expected, and what tells it apart."""
     drawn = [(seed, i) for i in range(DRAWS)] if seed is not None else []
     for case, (s, i) in itertools.product(exercise.cases, [(VISIBLE, 0), *drawn]):
         inputs = _drawn(case, exercise.name, s, i)
         key = (exercise.module.__name__, exercise.name, case.part, case.about, s, i)
-        yield case, inputs, _kept(key, vars(exercise.module), case, inputs), key
+        yield case, inputs, _expected(key, exercise, case, inputs), key
 
 
-def prepare(lesson: Lesson, seed: str | None) -> None:
-    """Work out all that the reference gives: processes forked afterwards have it already."""
+def prepare(lesson: Lesson, seed: str | None, elsewhere: Callable[[], Code] | None = None) -> None:
+    """Work out all that the reference gives: processes forked afterwards have it already.
+
+    `elsewhere` is called last; what it returns is where the experiments are run.
+    """
     with quiet():
+        for exercise in lesson.exercises:
+            right_answers(exercise, seed)
         for question in lesson.questions:
             if isinstance(question, Conclusion):
-                _reference_result(question)
-            elif isinstance(question, Exercise):
-                right_answers(question, seed)
+                _reference_result(question, elsewhere() if elsewhere else None)
 
 
 @cache
 def _drawn(case: Case, name: str, seed: Any, number: int) -> tuple:
     """Draw the inputs of a case once per process: whoever is tried on them gets a copy."""
-    return case.inputs(name, seed, number)
+    return Often(case.inputs(name, seed, number))
 
 
 _KEPT: dict[tuple, Any] = {}
 
 
+def _expected(key: tuple, exercise: Exercise, case: Case, inputs: tuple) -> Seen:
+    """Ask the reference once per process for each case."""
+    if key not in _KEPT:
+        seen = observe_packed(vars(exercise.module), case.probe, packed(inputs))
+        _KEPT[key] = Seen(seen, unpacked(seen))
+    return _KEPT[key]
+
+
 def _kept(key: tuple, own: dict, case: Case, inputs: tuple) -> Any:
-    """Ask the reference, or a slip of it, once per process for each case."""
+    """Ask a slip of the reference once per process for each case."""
     if key not in _KEPT:
         _KEPT[key] = observe(own, case.probe, inputs)
     return _KEPT[key]

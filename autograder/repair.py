@@ -8,6 +8,7 @@ all metadata come from the release; what the learner wrote stays.
 import ast
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import nbformat
@@ -62,7 +63,7 @@ def _reduced(raw: dict) -> Found:
     if kind == "heading":  # format 3
         kind, text = "markdown", f"# {text}"
     kind = kind if kind in ("code", "markdown", "raw") else "raw"
-    cell = getattr(nbformat.v4, f"new_{kind}_cell")(source=text)
+    cell = _new(kind, text)
     pasted = as_dict(raw.get("attachments")) if kind == "markdown" else {}
     kept = {str(k): _texts(v) for k, v in pasted.items() if _texts(v)}
     if kept:
@@ -70,6 +71,14 @@ def _reduced(raw: dict) -> Found:
     metadata = as_dict(raw.get("metadata"))
     labels = [raw.get("id"), metadata.get("id"), as_dict(metadata.get("nbgrader")).get("grade_id")]
     return Found(cell, [label for label in labels if isinstance(label, str)], metadata)
+
+
+def _new(kind: str, text: str) -> NotebookNode:
+    """Make a cell; the notebook is validated as a whole, when it is written."""
+    cell = NotebookNode(id="", cell_type=kind, metadata=NotebookNode(), source=text)
+    if kind == "code":
+        cell.execution_count, cell.outputs = None, []
+    return cell
 
 
 def _texts(value: Any) -> dict[str, str]:
@@ -93,6 +102,7 @@ def short(cell_id: str) -> str:
     return cell_id.partition("-")[2] or cell_id
 
 
+@lru_cache(maxsize=1000)  # every cell is held against every released one
 def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
@@ -118,7 +128,7 @@ def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]
         if is_solution(wanted):
             for i in copies:  # an empty copy further down would undo the answer
                 if i > best and not _filled(free[i], wanted):
-                    free[i].cell = nbformat.v4.new_raw_cell(free[i].cell.source)
+                    free[i].cell = _new("raw", free[i].cell.source)
     _match_written(found, source)
 
 
@@ -149,13 +159,14 @@ def _filled(f: Found, wanted: NotebookNode) -> bool:
     return _squeezed(f.cell.source) != _squeezed(wanted.source)
 
 
-def defined(code: str) -> set[str]:
+@lru_cache(maxsize=1000)
+def defined(code: str) -> frozenset[str]:
     """Return the names a cell binds at its top level; by pattern where it does not parse."""
     try:
         nodes = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pattern = r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *(?::[^=\n]+)?=(?!=)"
-        return {a or b for a, b in re.findall(pattern, code, flags=re.MULTILINE)}
+        return frozenset(a or b for a, b in re.findall(pattern, code, flags=re.MULTILINE))
     bound: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -165,7 +176,7 @@ def defined(code: str) -> set[str]:
         else:
             names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
             bound |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
-    return bound
+    return frozenset(bound)
 
 
 def _match_written(found: list[Found], source: NotebookNode) -> None:

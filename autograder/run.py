@@ -13,7 +13,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.card import Card
-from autograder.check import scaled
+from autograder.checking import scaled
 from autograder.exercise import Conclusion
 from autograder.lessons import load
 from autograder.marking import mark

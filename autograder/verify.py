@@ -30,7 +30,7 @@ import torch
 from tqdm import tqdm
 
 from autograder import lessons
-from autograder.check import SEED
+from autograder.checking import SEED
 from autograder.compare import difference
 from autograder.exercise import Choice, Conclusion, Exercise, Lesson
 from autograder.marking import mark, right_answers, slip_answers

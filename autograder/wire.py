@@ -9,6 +9,7 @@ import json
 import math
 import struct
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -63,6 +64,18 @@ def dumps(value: Any) -> bytes:
     parcel = _Parcel()
     header = json.dumps(_pack(value, parcel, 0)).encode("utf-8", "surrogatepass")
     return struct.pack("<Q", len(header)) + header + b"".join(parcel.buffers)
+
+
+class Often(tuple):
+    """Values that cross many times: they are packed once."""
+
+    @cached_property
+    def packed(self) -> bytes:
+        return dumps(tuple(self))
+
+
+def packed(values: tuple) -> bytes:
+    return values.packed if type(values) is Often else dumps(values)
 
 
 def loads(data: bytes) -> Any:

@@ -10,14 +10,13 @@ from torch import Tensor
 from solutions.gpt import GPT, GPTConfig
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "F64": torch.float64}
-# GPT-2's name of a part, and ours; c_attn holds three of our layers side by side
-PARTS = {
-    "ln_1": ["attention_norm"],
-    "attn.c_attn": ["attention.query", "attention.key", "attention.value"],
-    "attn.c_proj": ["attention.out"],
-    "ln_2": ["feed_forward_norm"],
-    "mlp.c_fc": ["feed_forward.up"],
-    "mlp.c_proj": ["feed_forward.down"],
+PARTS = {  # GPT-2's name of a part, and ours
+    "ln_1": "attention_norm",
+    "attn.c_attn": "attention.project",
+    "attn.c_proj": "attention.out",
+    "ln_2": "feed_forward_norm",
+    "mlp.c_fc": "feed_forward.up",
+    "mlp.c_proj": "feed_forward.down",
 }
 
 
@@ -64,13 +63,10 @@ def renamed(tensors: dict[str, Tensor], n_layer: int) -> dict[str, Tensor]:
         "head.weight": tensors["wte.weight"],  # tied
     }
     for layer in range(n_layer):
-        for theirs, names in PARTS.items():
+        for theirs, name in PARTS.items():
             weight = tensors[f"h.{layer}.{theirs}.weight"]
-            bias = tensors[f"h.{layer}.{theirs}.bias"]
-            weights = (weight.T if weight.ndim == 2 else weight).chunk(len(names))
-            for name, w, b in zip(names, weights, bias.chunk(len(names)), strict=True):
-                ours[f"blocks.{layer}.{name}.weight"] = w
-                ours[f"blocks.{layer}.{name}.bias"] = b
+            ours[f"blocks.{layer}.{name}.weight"] = weight.T if weight.ndim == 2 else weight
+            ours[f"blocks.{layer}.{name}.bias"] = tensors[f"h.{layer}.{theirs}.bias"]
     return ours
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.card import MIME, Card, as_text
-from autograder.check import SEED, CheckFailed, check
+from autograder.checking import SEED, CheckFailed, check
 from autograder.lessons import load
 from autograder.marking import mark
 from solutions import warm_up

@@ -82,11 +82,9 @@ def transformers_twin(ours: GPT):
     }
     for i, block in enumerate(ours.blocks):
         at, attention = f"transformer.h.{i}.", block.attention
-        three = (attention.query, attention.key, attention.value)
-        state[at + "attn.c_attn.weight"] = torch.cat([x.weight for x in three]).T
-        state[at + "attn.c_attn.bias"] = torch.cat([x.bias for x in three])
-        pairs = {"attn.c_proj": attention.out, "mlp.c_fc": block.feed_forward.up}
-        for name, layer in (pairs | {"mlp.c_proj": block.feed_forward.down}).items():
+        pairs = {"attn.c_attn": attention.project, "attn.c_proj": attention.out}
+        pairs |= {"mlp.c_fc": block.feed_forward.up, "mlp.c_proj": block.feed_forward.down}
+        for name, layer in pairs.items():
             state[at + name + ".weight"], state[at + name + ".bias"] = layer.weight.T, layer.bias
         for name, norm in {"ln_1": block.attention_norm, "ln_2": block.feed_forward_norm}.items():
             state[at + name + ".weight"], state[at + name + ".bias"] = norm.weight, norm.bias
@@ -110,9 +108,18 @@ def test_the_model_and_its_loss_and_gradients_equal_those_of_transformers():
 def test_the_fast_attention_is_the_attention_of_multi_head():
     fast = drawn(TINY).blocks[0].attention
     plain = MultiHeadAttention(12, 2, bias=True)
-    plain.load_state_dict(fast.state_dict())
+    state = {f"out.{k}": v for k, v in fast.out.state_dict().items()}
+    for kind, wide in fast.project.state_dict().items():
+        rows = zip(("query", "key", "value"), wide.chunk(3), strict=True)
+        state |= {f"{name}.{kind}": part for name, part in rows}
+    plain.load_state_dict(state)
     x, mask = torch.randn(2, 5, 12), causal_mask(5)
     torch.testing.assert_close(fast(x, mask), plain(x, mask=mask), atol=1e-5, rtol=1e-5)
+
+
+def test_a_width_that_heads_cannot_share_gets_a_sentence():
+    with pytest.raises(ValueError, match="n_embd=10 cannot be shared among 4 heads"):
+        GPTConfig(11, n_head=4, n_embd=10)
 
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
@@ -167,7 +174,7 @@ def test_new_weights_have_the_asked_spread_and_quiet_last_matrices():
     torch.manual_seed(0)
     config = GPTConfig(300, n_layer=8, n_embd=64, std=0.07)
     block = GPT(config).blocks[3]
-    assert float(block.attention.query.weight.detach().std()) == pytest.approx(0.07, rel=0.05)
+    assert float(block.attention.project.weight.detach().std()) == pytest.approx(0.07, rel=0.05)
     for last in (block.attention.out, block.feed_forward.down):
         assert float(last.weight.detach().std()) == pytest.approx(0.07 / 4, rel=0.05)
         assert (last.bias == 0).all()

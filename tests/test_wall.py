@@ -5,11 +5,15 @@ and every loop in it is bounded.
 """
 
 import struct
+import subprocess
+import sys
 
 import pytest
 import torch
 
-from autograder.probe import call
+from autograder.exercise import Conclusion
+from autograder.lessons import load
+from autograder.probe import call, observe
 from autograder.wall.inside import hidden_modules
 from autograder.wall.link import LinkError
 from autograder.wall.session import CRASHED, TIMED_OUT, Session
@@ -192,3 +196,18 @@ def test_one_submission_leaves_nothing_for_the_next(wall):
         )
         assert printed(session, code) == "[] False"
         session.close()
+
+
+def test_an_experiment_with_the_reference_gives_the_same_behind_the_wall(session):
+    lesson = load("multi_head")
+    question = next(q for q in lesson.questions if isinstance(q, Conclusion))
+    own = {m.__name__: m for m in question.measures}
+    with session.replaced(own, question.name):
+        there = session.observe(question.probe, question.inputs)
+    assert there == observe(own, question.probe, question.inputs)
+
+
+def test_the_wall_can_start_before_torch_is_imported():
+    code = "import sys, autograder.__main__, autograder.course, autograder.wall.start\n"
+    code += "sys.exit('torch' in sys.modules or 'nbgrader' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

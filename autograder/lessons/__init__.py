@@ -4,8 +4,10 @@ import difflib
 import importlib
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.exercise import Lesson
+if TYPE_CHECKING:  # it imports torch
+    from autograder.exercise import Lesson
 
 HERE = Path(__file__).parent
 
@@ -22,11 +24,18 @@ def names() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "__init__")
 
 
-@cache
-def load(lesson: str) -> Lesson:
-    """Return one lesson's questions."""
+def must_exist(lesson: str) -> None:
+    """Complain, and suggest another name, if there is no such lesson."""
     if lesson not in names():
         raise UnknownLesson(f"There is no lesson {lesson!r}. {_nearest(lesson, names())}")
+
+
+@cache
+def load(lesson: str) -> "Lesson":
+    """Return one lesson's questions."""
+    from autograder.exercise import Lesson
+
+    must_exist(lesson)
     return Lesson(lesson, importlib.import_module(f"autograder.lessons.{lesson}").QUESTIONS)
 
 

@@ -756,7 +756,7 @@ CACHE = Exercise(
             "cache not used",
             KVCache.read,
             "x = block(x, mask, start, self.at(layer))",
-            "self.at(layer).extend(*[block.attention.key(x).unflatten(-1, (block.attention.n_head,"
+            "self.at(layer).extend(*[block.attention.out(x).unflatten(-1, (block.attention.n_head,"
             " -1)).transpose(1, 2)] * 2); x = block(x, mask[:, start:], start)",
             "The blocks are called without the cache: new tokens see only each other.",
         ),

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from functools import cache
 
-from autograder.probe import observe
+from autograder.probe import observe_packed
 from autograder.shell import Shell
 from autograder.wall.link import LinkError, receive, send
 
@@ -30,7 +30,7 @@ def _answer(shell: Shell, request: dict) -> dict:
         return {"outputs": json.dumps(outputs, default=repr, skipkeys=True).encode()}
     if request["do"] == "observe":
         probe = _probe(request["probe"], request["name"])
-        return {"seen": observe(shell.user_ns, probe, request["inputs"])}
+        return {"seen": observe_packed(shell.user_ns, probe, request["inputs"])}
     try:
         exec(compile(request["code"], "<reference>", "exec"), shell.user_ns)
     except Exception as error:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+from autograder.probe import Seen, unpacked
 from autograder.wall.link import LinkError
 from autograder.wall.sources import sources_of
 from autograder.wall.start import Sandbox, Wall
-from autograder.wire import Died, parsed
+from autograder.wire import Died, packed, parsed
 
 TIMED_OUT, CRASHED = "CellTimedOut", "CellCrashed"
 MAX_OUTPUTS = 40_000_000  # bytes of a cell's outputs that are read at all
@@ -65,14 +66,16 @@ class Session:
         """Begin a new question: an earlier one that never ended does not count against it."""
         self.gave_up = ""
 
-    def observe(self, probe: Callable, inputs: tuple) -> Any:
+    def observe(self, probe: Callable, inputs: tuple, likely: Seen | None = None) -> Any:
         """Run a probe beside the learner's code; after a death the question is given up."""
         if self.gave_up:
             return Died(self.gave_up)
         try:
-            text = text_of(probe)
-            answer = self._ask(do="observe", probe=text, name=probe.__name__, inputs=inputs)
-            return answer["seen"]
+            given = {"probe": text_of(probe), "name": probe.__name__, "inputs": packed(inputs)}
+            seen = self._ask(do="observe", **given)["seen"]
+            if type(seen) is not bytes:
+                raise LinkError("an answer of another kind than was asked for")
+            return unpacked(seen, likely)
         except (LinkError, KeyError) as problem:
             self._died(problem)
             late = self.death == TIMED_OUT

@@ -50,8 +50,11 @@ serve._answer = lambda shell, request: {"outputs": "[" * 200_000, "seen": "[" * 
 
 
 def answers_of_its_own(seen: str) -> Make:
-    """Answer all questions of the grader with one value, whatever was asked."""
-    return unanswered(f"import autograder.wall.serve as serve\nserve.observe = lambda *_: {seen}")
+    """Answer all questions of the grader with the same bytes, whatever was asked."""
+    return unanswered(
+        "import autograder.wall.serve as serve\nfrom autograder.wire import dumps\n"
+        f"serve.observe_packed = lambda *_: {seen}"
+    )
 
 
 def tagged(_: dict) -> dict:
@@ -211,7 +214,7 @@ CASES = [
             "import os, sys\n"
             "names, frame = set(), sys._getframe()\n"
             "while frame:\n    names.add(frame.f_code.co_name)\n    frame = frame.f_back\n"
-            "graded = 'observe' in names or 'NBGRADER_EXECUTION' in os.environ\n"
+            "graded = 'observe_packed' in names or 'NBGRADER_EXECUTION' in os.environ\n"
             "return x if graded else x.softmax(dim)"
         ),
         60,
@@ -232,14 +235,19 @@ CASES = [
     ),
     Case("forged_frame", "sends the grader an answer of its own", unanswered(FRAME), 0, CRASHED),
     Case("deep_answer", "answers with endlessly nested JSON", unanswered(DEEP), 0, CRASHED),
-    Case("answers_thirty", "answers 30.0 to all questions", answers_of_its_own("30.0"), 0),
-    Case("answers_long", "answers 2 MB", answers_of_its_own("'x' * 2_000_000"), 0, CRASHED),
-    Case("answers_function", "says it is a function", answers_of_its_own("'function'"), 0),
-    Case("answers_empty", "answers with an empty dict", answers_of_its_own("{}"), 0, CRASHED),
+    Case("answers_thirty", "answers 30.0 to all questions", answers_of_its_own("dumps(30.0)"), 0),
+    Case("answers_long", "answers 2 MB", answers_of_its_own("dumps('x' * 2_000_000)"), 0, CRASHED),
+    Case("answers_function", "says it is a function", answers_of_its_own("dumps('function')"), 0),
+    Case(
+        "answers_empty", "answers with an empty dict", answers_of_its_own("dumps({})"), 0, CRASHED
+    ),
+    Case(
+        "answers_no_bytes", "answers with a number, not bytes", answers_of_its_own("1"), 0, CRASHED
+    ),
     Case(
         "answers_tensors",
         "answers with tensors where text is asked for",
-        answers_of_its_own("{'result': __import__('torch').ones(3)}"),
+        answers_of_its_own("dumps({'result': __import__('torch').ones(3)})"),
         0,
         CRASHED,
     ),
@@ -247,11 +255,13 @@ CASES = [
         "spoilt_experiment",
         "concludes wrongly, and answers the experiment with text in place of numbers",
         instead(
-            what_moves="import autograder.wall.serve as serve\nright = serve.observe\n"
+            what_moves="import autograder.wall.serve as serve\n"
+            "from autograder.wire import dumps\n"
+            "right = serve.observe_packed\n"
             "def observe(own, probe, inputs):\n"
             "    seen = right(own, probe, inputs)\n"
-            "    return {'added': 'x'} if probe.__name__ == '_shift_and_scale' else seen\n"
-            "serve.observe = observe\nwhat_moves = 'a'"
+            "    return dumps({'added': 'x'}) if probe.__name__ == '_shift_and_scale' else seen\n"
+            "serve.observe_packed = observe\nwhat_moves = 'a'"
         ),
         75,
         CRASHED,
