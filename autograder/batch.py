@@ -8,7 +8,6 @@ missing; a changed check runs again what it concerns.
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -24,7 +23,7 @@ from autograder.marking import prepare
 from autograder.run import Ran, Settings, run
 from autograder.wall.session import Session
 from autograder.wall.start import Door, Wall, WallError
-from solutions.ground import ROOT, digest, follow
+from solutions.ground import ROOT, digest, follow, mentioned_files
 
 AHEAD = 3  # jobs handed out for each process: one runs, others wait beside it
 # the modules of this package that have a say in a result (a test compares them with what is loaded)
@@ -63,12 +62,8 @@ def checks_files(lesson: str) -> set[Path]:
     here = ROOT / "autograder"
     checks, exercise = here / "lessons" / f"{lesson}.py", ROOT / "exercises" / f"{lesson}.md"
     text = checks.read_text(encoding="utf-8") + exercise.read_text(encoding="utf-8")
-    named = set()
-    for name in re.findall(r"\bsolutions\.(\w+)", text):
-        place = ROOT / "solutions" / name
-        named |= set(place.glob("*.py")) if place.is_dir() else {place.with_suffix(".py")}
     engine = {here / f"{name}.py" for name in ENGINE} | set((here / "wall").glob("*.py"))
-    references = follow({path for path in named if path.exists()}, ROOT)
+    references = follow(mentioned_files(text), ROOT)
     return {checks, here / "lessons" / "__init__.py"} | engine | references
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -62,6 +63,26 @@ def module_files(module: str, root: Path) -> Iterator[Path]:
         for file in (place / "__init__.py", place.with_suffix(".py")):
             if file.is_file():
                 yield file
+
+
+def mentioned_files(text: str, root: Path = ROOT) -> set[Path]:
+    """Return the files of `solutions` that any text mentions by a dotted name.
+
+    Where the name ends at a folder, all of it counts: which of its files is meant stands elsewhere.
+    """
+    found: set[Path] = set()
+    for name in set(re.findall(r"\bsolutions(?:\.\w+)+", text)):
+        place = root / "solutions"
+        for part in name.split(".")[1:]:
+            if not (place / part).is_dir():
+                break
+            place = place / part
+        else:
+            found.update(place.glob("*.py"))
+            continue
+        if (file := place / f"{part}.py").is_file():
+            found.add(file)
+    return found
 
 
 def named_files(strings: Iterable[str], folder: Path, root: Path) -> Iterator[Path]:

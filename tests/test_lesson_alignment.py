@@ -28,11 +28,11 @@ from solutions.data.tiny_french import (
     vowel,
 )
 from solutions.data.tiny_french_words import AFTER, BEFORE, NOUNS, table
-from solutions.echo import compare_memories
 from solutions.encoder import Encoder, reverse
 from solutions.experiments import alignment as runs
 from solutions.experiments import kept
-from solutions.translation import batches, exact_matches, look, maxima, translation_loss
+from solutions.studies.echo import compare_memories
+from solutions.studies.translation import batches, exact_matches, look, maxima, translation_loss
 
 NOUN_WORDS = {row[0] for text in NOUNS.values() for row in table(text)}
 BANDS = {"3-6": (3, 6), "7-9": (7, 9), "10-13": (10, 13), "14-16": (14, 16)}

@@ -18,7 +18,7 @@ from solutions.experiments import kept
 from solutions.experiments.bert import RATES, RUNS, baseline, fine_tune, new_bert, pretrained
 from solutions.figures.gaps import STORY, divergence, gaps, groups
 from solutions.fine_tune import TextClassifier, TokenClassifier
-from solutions.gap_practice import theme_by_place
+from solutions.studies.gap_practice import theme_by_place
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "book"))
 

@@ -10,8 +10,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from solutions.attention_maps import attention_maps
-from solutions.copy_transformer import copy_decoder_block, run_theirs, torch_transformer
 from solutions.data.tiny_french import EOS, PAD, SOS, draw_pairs
 from solutions.encoder_decoder import (
     Decoder,
@@ -23,10 +21,12 @@ from solutions.encoder_decoder import (
 from solutions.experiments import encoder_decoder as runs
 from solutions.experiments import kept
 from solutions.figures.mask_switch import mask_switch
-from solutions.peeking import compare_masks
+from solutions.studies.attention_maps import attention_maps
+from solutions.studies.copy_transformer import copy_decoder_block, run_theirs, torch_transformer
+from solutions.studies.peeking import compare_masks
+from solutions.studies.translation import exact_matches
 from solutions.teacher_forcing import shift_right, warmup_rate
 from solutions.transformer_encoder import Encoder, PlacedEmbedding
-from solutions.translation import exact_matches
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "book"))
 

@@ -26,7 +26,7 @@ from solutions.figures.nucleus import nucleus
 from solutions.generate import generate, sample_next, top_k_filter, top_p_filter
 from solutions.gpt import GPT, GPTConfig
 from solutions.kv_cache import KVCache
-from solutions.table_model import END, draw_table, every_text, model_of, widths_and_lengths
+from solutions.studies.table_model import END, draw_table, every_text, model_of, widths_and_lengths
 from solutions.weights import load_gpt2, read_safetensors
 
 TINY = GPTConfig(11, block_size=12, n_layer=3, n_head=2, n_embd=16, std=0.5)

@@ -33,11 +33,11 @@ from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
 from solutions.multi_head import MultiHeadAttention
-from solutions.ngrams import NGram
 from solutions.queries_keys_values import causal_mask
-from solutions.shakespeare_recipes import EARLIER, GPU, LATER, N_CHARACTERS
-from solutions.tales_model import CONFIG, PAD, gap, held_out, words_of
-from solutions.text_windows import character_ids, continue_text, split, windows
+from solutions.studies.ngrams import NGram
+from solutions.studies.shakespeare_recipes import EARLIER, GPU, LATER, N_CHARACTERS
+from solutions.studies.tales_model import CONFIG, PAD, gap, held_out, words_of
+from solutions.studies.text_windows import character_ids, continue_text, split, windows
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "book"))
 

@@ -17,7 +17,7 @@ from solutions.gpt_block import GPTConfig
 from solutions.image_gpt import ImageGPT, complete_image
 from solutions.linear_probe import linear_probe, pixel_features, share_right
 from solutions.palette import fit_palette, quantise
-from solutions.pixel_tables import contexts, neighbour_bits, place_bits, place_odds
+from solutions.studies.pixel_tables import contexts, neighbour_bits, place_bits, place_odds
 
 TINY = GPTConfig(6, block_size=12, n_layer=2, n_head=2, n_embd=8, std=0.5)
 

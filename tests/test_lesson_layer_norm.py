@@ -11,14 +11,14 @@ from torch import nn
 from torch.nn import functional as F
 
 from solutions.batch_norm import BatchNorm, NoNorm, batch_norm
-from solutions.block_tower import N_VOCAB, BlockTower, depth_profile, draw_reversals
-from solutions.copy_block import copy_block
 from solutions.experiments import kept
 from solutions.experiments.layer_norm import RUNS, rate_sweep, small_batches, warm_up
 from solutions.figures.two_norms import ROWS, two_norms
 from solutions.layer_norm import LayerNorm, RMSNorm, TransformerBlock, layer_norm
+from solutions.studies.block_tower import N_VOCAB, BlockTower, depth_profile, draw_reversals
+from solutions.studies.copy_block import copy_block
+from solutions.studies.train_together import train_together
 from solutions.train import Recipe, train
-from solutions.train_together import train_together
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "book"))
 

@@ -33,9 +33,9 @@ from solutions.multi_scale import (
     window_partition,
     window_reverse,
 )
+from solutions.studies.window_reach import compare_reach, pixels_seen
 from solutions.vit import patchify
 from solutions.window_bias import window_offsets
-from solutions.window_reach import compare_reach, pixels_seen
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "book"))
 

@@ -29,8 +29,8 @@ from solutions.position import (
     apply_rotary,
     sinusoidal_positions,
 )
-from solutions.position_model import NoPositions, PositionModel
-from solutions.side_by_side import SideBySide
+from solutions.studies.position_model import NoPositions, PositionModel
+from solutions.studies.side_by_side import SideBySide
 
 
 @pytest.fixture(scope="module", autouse=True)

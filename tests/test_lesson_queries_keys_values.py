@@ -22,7 +22,7 @@ from solutions.queries_keys_values import (
     project_qkv,
     scaled_dot_product_attention,
 )
-from solutions.saturation import SCALES, entropy, saturation, score_gradient, weights_of
+from solutions.studies.saturation import SCALES, entropy, saturation, score_gradient, weights_of
 
 B, T, S, C, D, E = 2, 3, 5, 7, 4, 6
 

@@ -26,7 +26,6 @@ from solutions.data.street import (
 from solutions.experiments import kept
 from solutions.experiments.recurrence import FEW, LAGS, RUNS, SEEDS, recall, street
 from solutions.figures.back_in_time import back_in_time, shares
-from solutions.recall_model import KINDS, RecallModel
 from solutions.recurrence import (
     RNN,
     RNNLanguageModel,
@@ -35,7 +34,8 @@ from solutions.recurrence import (
     gru_step,
     rnn_step,
 )
-from solutions.street_model import counted, floor, nats_per_word, pronoun_accuracy, write
+from solutions.studies.recall_model import KINDS, RecallModel
+from solutions.studies.street_model import counted, floor, nats_per_word, pronoun_accuracy, write
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,16 +8,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from solutions.data.spirals import draw_spirals
-from solutions.deep_stack import (
-    VARIANCES,
-    WIRINGS,
-    DeepStack,
-    compare_depths,
-    initialise,
-    make_layers,
-    squared_gain,
-    wire,
-)
 from solutions.experiments import kept
 from solutions.experiments.residual import (
     SEEDS,
@@ -29,8 +19,18 @@ from solutions.experiments.residual import (
 )
 from solutions.figures.gradient_bars import gradient_bars
 from solutions.loss_surface import filter_normalise, loss_surface
-from solutions.position_probe import N_TOKEN, Encoder, draw_words, readable_places
 from solutions.residual import FeedForward, Residual, gradient_by_depth
+from solutions.studies.deep_stack import (
+    VARIANCES,
+    WIRINGS,
+    DeepStack,
+    compare_depths,
+    initialise,
+    make_layers,
+    squared_gain,
+    wire,
+)
+from solutions.studies.position_probe import N_TOKEN, Encoder, draw_words, readable_places
 
 
 def ends(how, wiring, **options):

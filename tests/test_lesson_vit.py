@@ -26,15 +26,15 @@ from solutions.experiments.vit import (
     grown,
 )
 from solutions.figures.patches import orders, patches
-from solutions.shuffled_patches import (
+from solutions.studies.shuffled_patches import (
     draw_bars,
     shuffle_patches,
     shuffle_test,
     without_positions,
 )
-from solutions.small_cnn import SmallCNN
+from solutions.studies.small_cnn import SmallCNN
+from solutions.studies.vit_maps import attention_weights, blanking
 from solutions.vit import PatchEmbedding, ViT, attention_rollout, interpolate_positions, patchify
-from solutions.vit_maps import attention_weights, blanking
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "book"))
 

@@ -9,7 +9,9 @@ from torch import nn
 
 from solutions.data.lookup import COLOURS, OBJECTS, OWNERS, describe, draw_scenes, guess_rates
 from solutions.figures.heads import heads
-from solutions.lookup_model import (
+from solutions.multi_head import MultiHeadAttention, merge_heads, split_heads
+from solutions.queries_keys_values import scaled_dot_product_attention
+from solutions.studies.lookup_model import (
     LookupModel,
     accuracy,
     head_weights,
@@ -17,8 +19,6 @@ from solutions.lookup_model import (
     train_lookup,
     without_heads,
 )
-from solutions.multi_head import MultiHeadAttention, merge_heads, split_heads
-from solutions.queries_keys_values import scaled_dot_product_attention
 from solutions.train import Recipe, rate_at, train
 
 

@@ -855,7 +855,7 @@ WHICH_LINE = Choice(
 
 def _both_memories(own, seed):
     """Train the small list repeaters with the translator under test."""
-    from solutions.echo import compare_memories
+    from solutions.studies.echo import compare_memories
 
     right = compare_memories(own.Seq2Seq, seed)
     return {"attention": right["a state for every letter"], "single": right["a single vector"]}

@@ -937,7 +937,7 @@ WHICH_LINE = Choice(
 
 def _fill_gaps(own, seed):
     """Train the tiny model under test on hidden words and ask it at every place."""
-    from solutions.gap_practice import theme_by_place
+    from solutions.studies.gap_practice import theme_by_place
 
     found = theme_by_place(own.BERT, own.MaskedLanguageModel, own.mask_tokens, seed)
     names = ("first", "second", "third", "fourth", "last")

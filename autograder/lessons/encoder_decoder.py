@@ -1028,7 +1028,7 @@ WHICH_LINE = Choice(
 
 def _with_and_without(own, seed):
     """Train a small Transformer with and without the causal mask, and let both write."""
-    from solutions.peeking import compare_masks
+    from solutions.studies.peeking import compare_masks
 
     found = compare_masks(own.Transformer, seed)
     with_mask, without = found["with the mask"], found["without"]

@@ -1040,7 +1040,7 @@ WHICH_LINE = Choice(
 
 def _narrow_or_wide(own, seed):
     """Search the texts of twenty tables with the search under test."""
-    from solutions.table_model import widths_and_lengths
+    from solutions.studies.table_model import widths_and_lengths
 
     found = widths_and_lengths(own.beam_search, seed)
     narrow, wide = found["width 1"], found["width 8"]

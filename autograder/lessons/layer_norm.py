@@ -731,7 +731,7 @@ WHICH_LINE = Choice(
 
 def _up_the_tower(own, n_layer, seed):
     """Send tokens up an untrained tower of the blocks under test, in both orders."""
-    from solutions.block_tower import depth_profile
+    from solutions.studies.block_tower import depth_profile
 
     profiles = {n: depth_profile(own.TransformerBlock, n, n_layer, seed) for n in ("pre", "post")}
     return {

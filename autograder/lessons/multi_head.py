@@ -429,7 +429,7 @@ WHICH_LINE = Choice(
 
 def _one_head_or_two(own, seed):
     """Train the small lookup models with the layer under test."""
-    from solutions.lookup_model import compare_heads
+    from solutions.studies.lookup_model import compare_heads
 
     right = compare_heads(own.MultiHeadAttention, seed)
     return {"one": right["one head"]["both"], "two": right["two heads"]["both"]}

@@ -852,7 +852,7 @@ WHICH_LINE = Choice(
 
 def _reach(own, seed):
     """Count the pixels that one token sees, with the learner's model."""
-    from solutions.window_reach import compare_reach
+    from solutions.studies.window_reach import compare_reach
 
     stay, shift, merge = compare_reach(own.MultiScaleViT, seed).values()
     return {"first": stay[0], "stay": stay[-1], "shift": shift[-1], "merge": merge[-1]}

@@ -679,7 +679,7 @@ WHICH_LINE = Choice(
 
 def _order_at_two_lengths(own, seed):
     """Train the two tiny encoders with the positions under test."""
-    from solutions.position_model import order_at_two_lengths
+    from solutions.studies.position_model import order_at_two_lengths
 
     found = order_at_two_lengths(own.sinusoidal_positions, seed)
     return {

@@ -804,7 +804,7 @@ WHICH_LINE = Choice(
 
 def _narrow_and_wide(own, seed):
     """Look at the weights of the attention under test for widths 4 and 1,024."""
-    from solutions.saturation import saturation
+    from solutions.studies.saturation import saturation
 
     found = {}
     for width in (4, 1024):

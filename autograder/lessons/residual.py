@@ -902,7 +902,7 @@ WHICH_LINE = Choice(
 
 def _three_stacks(own, seed):
     """Send a gradient through 64 layers, wired in three ways."""
-    from solutions.deep_stack import compare_depths
+    from solutions.studies.deep_stack import compare_depths
 
     return compare_depths(own.FeedForward, own.Residual, own.gradient_by_depth, seed)
 

@@ -770,7 +770,7 @@ WHICH_LINE = Choice(
 
 def _shuffled(own, seed):
     """Train two tiny models with the learner's code; shuffle the patches of new images."""
-    from solutions.shuffled_patches import shuffle_test
+    from solutions.studies.shuffled_patches import shuffle_test
 
     seen = shuffle_test(own.ViT, seed)
     return {name: 100 * shares["changed"] for name, shares in seen.items()}

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from autograder.repository import EXERCISES, ROOT, order
-from solutions.ground import follow
+from solutions.ground import follow, mentioned_files
 
 CARRIED = ("wire.py", "probe.py", "shell.py", "wall")  # the learner's side of the protocol
 STUB = '''"""Stands for the autograder while a notebook is graded: the checks run elsewhere."""
@@ -40,8 +40,7 @@ def trains(lesson: str) -> bool:
     """Say whether an optimiser is used in a lesson: by its text, its checks or its reference."""
     own = [EXERCISES / f"{lesson}.md", ROOT / "autograder" / "lessons" / f"{lesson}.py"]
     text = "".join(path.read_text(encoding="utf-8") for path in own)
-    named = {ROOT / "solutions" / f"{name}.py" for name in re.findall(r"solutions\.(\w+)", text)}
-    used = follow({path for path in named if path.exists()}, ROOT)
+    used = follow(mentioned_files(text), ROOT)
     code = [*own, *(path for path in used if path.suffix == ".py")]
     return any("optim" in path.read_text(encoding="utf-8") for path in code)
 

@@ -7,8 +7,8 @@ import torch
 
 from solutions.alignment import Seq2Seq
 from solutions.data.tiny_french import ENGLISH, FRENCH, MAX_WORDS, draw_pairs
+from solutions.studies.translation import batches, translation_loss
 from solutions.train import Recipe, train
-from solutions.translation import batches, translation_loss
 
 SEEDS = (0, 1)  # for attention; the single vector is so far below that one is enough
 N_PAIRS = 10_000

@@ -20,7 +20,7 @@ from solutions.data.themes import (
 )
 from solutions.experiments import kept
 from solutions.fine_tune import TextClassifier, TokenClassifier
-from solutions.text_baselines import bag_of_words, company, counts, neighbours
+from solutions.studies.text_baselines import bag_of_words, company, counts, neighbours
 from solutions.train import Recipe, train
 
 SEEDS = (0, 1, 2)

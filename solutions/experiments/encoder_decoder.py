@@ -19,9 +19,9 @@ from solutions.data.tiny_french import (
     read,
 )
 from solutions.encoder_decoder import Transformer, smoothed_loss
+from solutions.studies.translation import batches, exact_matches, translation_loss
 from solutions.teacher_forcing import warmup_rate
 from solutions.train import Recipe, train
-from solutions.translation import batches, exact_matches, translation_loss
 
 SEEDS = (0, 1)
 N_PAIRS = 20_000

@@ -15,8 +15,8 @@ from solutions.experiments.gpt_tales import tales
 from solutions.generate import generate
 from solutions.gpt import GPT, GPTConfig
 from solutions.kv_cache import KVCache
-from solutions.ngrams import NGram
-from solutions.tales_model import CONFIG, model_nats, words_of
+from solutions.studies.ngrams import NGram
+from solutions.studies.tales_model import CONFIG, model_nats, words_of
 
 SEEDS = (0, 1, 2)
 WIDTHS = (1, 2, 4, 8)

@@ -7,8 +7,8 @@ import torch
 
 from solutions.data.tiny_shakespeare import text
 from solutions.gpt import GPT, next_token_loss
-from solutions.shakespeare_recipes import LATER
-from solutions.text_windows import validation_loss, windows
+from solutions.studies.shakespeare_recipes import LATER
+from solutions.studies.text_windows import validation_loss, windows
 from solutions.tokenizer import Tokenizer
 from solutions.train import train
 

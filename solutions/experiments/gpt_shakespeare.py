@@ -6,8 +6,14 @@ import torch
 
 from solutions.data.tiny_shakespeare import text
 from solutions.gpt import GPT, next_token_loss
-from solutions.shakespeare_recipes import EARLIER, LATER
-from solutions.text_windows import character_ids, continue_text, split, validation_loss, windows
+from solutions.studies.shakespeare_recipes import EARLIER, LATER
+from solutions.studies.text_windows import (
+    character_ids,
+    continue_text,
+    split,
+    validation_loss,
+    windows,
+)
 from solutions.train import train
 
 RECIPES = {"earlier": EARLIER, "later": LATER}

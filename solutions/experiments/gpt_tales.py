@@ -6,8 +6,16 @@ import torch
 
 from solutions.data.tiny_tales import IDS, START, draw_stories
 from solutions.gpt import GPT, next_token_loss
-from solutions.tales_model import CONFIG, PAD, RECIPE, fixed_stories, gap, held_out, words_of
-from solutions.text_windows import continue_text
+from solutions.studies.tales_model import (
+    CONFIG,
+    PAD,
+    RECIPE,
+    fixed_stories,
+    gap,
+    held_out,
+    words_of,
+)
+from solutions.studies.text_windows import continue_text
 from solutions.train import train
 
 RUNS = []  # they are listed in gpt.py

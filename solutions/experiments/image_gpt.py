@@ -16,7 +16,7 @@ from solutions.experiments.image_gpt_training import (
 from solutions.image_gpt import ImageGPT, complete_image
 from solutions.linear_probe import linear_probe, pixel_features, share_right
 from solutions.palette import quantise
-from solutions.pixel_tables import place_odds
+from solutions.studies.pixel_tables import place_odds
 
 STEPS, SHORT, SEEDS = 1600, 300, (0, 1, 2)
 ROWS = (2, 4, 6)  # how many rows the figure keeps

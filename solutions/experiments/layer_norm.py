@@ -7,10 +7,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from solutions.batch_norm import BatchNorm, NoNorm
-from solutions.block_tower import BlockTower, draw_reversals
 from solutions.layer_norm import LayerNorm, RMSNorm, TransformerBlock
+from solutions.studies.block_tower import BlockTower, draw_reversals
+from solutions.studies.train_together import train_together
 from solutions.train import Recipe, train
-from solutions.train_together import train_together
 
 SEEDS = (0, 1, 2)
 KINDS = {"none": NoNorm, "batch": BatchNorm, "layer": LayerNorm, "rms": RMSNorm}

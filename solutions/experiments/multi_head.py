@@ -1,7 +1,7 @@
 """multi_head: one, two, four and eight heads on scenes that ask two questions at once."""
 
-from solutions.lookup_model import PATIENT, RECIPE, train_lookup
 from solutions.multi_head import MultiHeadAttention
+from solutions.studies.lookup_model import PATIENT, RECIPE, train_lookup
 
 SEEDS = (0, 1, 2)
 HEADS = (1, 2, 4, 8)

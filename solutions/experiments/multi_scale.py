@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from solutions.data.digits import split_digits
 from solutions.data.seam import COLUMNS, ROWS, all_pairs, draw_pairs
 from solutions.multi_scale import MultiScaleViT
-from solutions.side_by_side import SideBySide
+from solutions.studies.side_by_side import SideBySide
 from solutions.train import Recipe, train
 from solutions.vit import ViT
 

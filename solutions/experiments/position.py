@@ -13,8 +13,8 @@ from solutions.position import (
     apply_rotary,
     sinusoidal_positions,
 )
-from solutions.position_model import Added, NoPositions, PositionModel
-from solutions.side_by_side import SideBySide
+from solutions.studies.position_model import Added, NoPositions, PositionModel
+from solutions.studies.side_by_side import SideBySide
 from solutions.train import Recipe, train
 
 SEEDS = (0, 1, 2)

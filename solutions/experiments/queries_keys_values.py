@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from solutions.data.reversal import N_SYMBOL, N_TOKEN, WIDTH, as_rows, draw_sequences
 from solutions.queries_keys_values import SelfAttention, scaled_dot_product_attention
-from solutions.saturation import saturation, weights_of
+from solutions.studies.saturation import saturation, weights_of
 from solutions.train import Recipe, train
 
 SEEDS = (0, 1, 2)

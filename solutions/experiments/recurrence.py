@@ -2,9 +2,9 @@
 
 import torch
 
-from solutions.recall_model import KINDS, accuracy, train_recall
 from solutions.recurrence import RNNLanguageModel
-from solutions.street_model import PATIENT, RECIPE, train_street
+from solutions.studies.recall_model import KINDS, accuracy, train_recall
+from solutions.studies.street_model import PATIENT, RECIPE, train_street
 
 SEEDS = (0, 1, 2)
 FEW = SEEDS[:2]  # for what takes longest

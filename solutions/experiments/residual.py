@@ -7,11 +7,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from solutions.data.spirals import draw_spirals
-from solutions.deep_stack import VARIANCES, WIRINGS, DeepStack, make_layers
 from solutions.experiments import kept
 from solutions.loss_surface import filter_normalise, loss_surface
-from solutions.position_probe import Encoder, draw_words, readable_places
 from solutions.residual import FeedForward, Residual, gradient_by_depth
+from solutions.studies.deep_stack import VARIANCES, WIRINGS, DeepStack, make_layers
+from solutions.studies.position_probe import Encoder, draw_words, readable_places
 from solutions.train import Recipe, train
 
 SEEDS = (0, 1, 2)

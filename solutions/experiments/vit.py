@@ -10,8 +10,8 @@ from solutions.data.digits import few_training_digits, split_digits
 from solutions.data.fashion_mnist import find_fashion_mnist, load_fashion_mnist
 from solutions.data.warp import warp
 from solutions.experiments import kept
-from solutions.shuffled_patches import shuffle_patches, without_positions
-from solutions.small_cnn import SmallCNN
+from solutions.studies.shuffled_patches import shuffle_patches, without_positions
+from solutions.studies.small_cnn import SmallCNN
 from solutions.train import Recipe, train
 from solutions.vit import ViT, interpolate_positions
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from matplotlib.figure import Figure as Plot
 from torch import Tensor
 
-from solutions.deep_stack import WIRINGS
 from solutions.figures.figure import Figure
+from solutions.studies.deep_stack import WIRINGS
 
 NAMES = {
     "default": "PyTorch's default",

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from solutions.data.lookup import COLOURS, OBJECTS, OWNERS, draw_scenes, guess_rates
 from solutions.figures.figure import Figure
-from solutions.lookup_model import LookupModel, accuracy, head_weights, without_heads
+from solutions.studies.lookup_model import LookupModel, accuracy, head_weights, without_heads
 
 
 def heads(models: list[LookupModel], n_test: int = 4000, n_shown: int = 6) -> Figure:

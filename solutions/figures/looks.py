@@ -8,7 +8,7 @@ from torch import nn
 
 from solutions.data.tiny_french import Pair, encode
 from solutions.figures.figure import Figure
-from solutions.translation import look
+from solutions.studies.translation import look
 
 
 def looks(models: dict[str, nn.Module], pairs: list[Pair]) -> Figure:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure as Plot
 from torch import Tensor, nn
 
 from solutions.figures.figure import Figure
-from solutions.shuffled_patches import shuffle_patches
+from solutions.studies.shuffled_patches import shuffle_patches
 
 SIDE, SIZE = 4, 2  # patches along a side, pixels along a patch
 MODELS = ("with positions", "without positions")

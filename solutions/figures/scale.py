@@ -6,7 +6,7 @@ import torch
 from matplotlib.figure import Figure as Plot
 
 from solutions.figures.figure import Figure
-from solutions.saturation import entropy, score_gradient
+from solutions.studies.saturation import entropy, score_gradient
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 

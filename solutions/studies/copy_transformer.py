@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from solutions.copy_block import copy_block
+from solutions.studies.copy_block import copy_block
 
 
 def torch_transformer(ours: nn.Module) -> nn.Transformer:
