@@ -211,3 +211,17 @@ def test_the_wall_can_start_before_torch_is_imported():
     code = "import sys, autograder.__main__, autograder.course, autograder.wall.start\n"
     code += "sys.exit('torch' in sys.modules or 'nbgrader' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("forged", ["b'no message'", "b''", "bytes(8)", "b'\\xff' * 20"])
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_code(session, forged):
+    patch = f"import autograder.wall.serve as serve\nserve.observe_packed = lambda *_: {forged}"
+    assert session.cell("cell", patch) == []
+    seen = session.observe(call, ("double", (torch.ones(1),), {}))
+    assert isinstance(seen, Raised) and seen.type_name == "WireError"
+
+
+def test_an_answer_of_another_kind_ends_the_question(session):
+    session.cell("c", "import autograder.wall.serve as s\ns.observe_packed = lambda *_: 1.0")
+    seen = session.observe(call, ("double", (torch.ones(1),), {}))
+    assert seen == Died("an answer of another kind than was asked for")
