@@ -22,6 +22,7 @@ a course from first to last:
 def main(argv: list[str] | None = None) -> int:
     """Run one command; a mistake of the user's gets a sentence and the exit code 2."""
     from autograder.lessons import UnknownLesson
+    from autograder.wall.start import WallError
 
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["verify"]:
@@ -31,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         options.run(options)
-    except UnknownLesson as problem:
+    except (UnknownLesson, WallError) as problem:
         return _refuse(problem)
     except ValueError as problem:
         from autograder.course import CourseError

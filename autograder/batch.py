@@ -147,8 +147,10 @@ def _prepare(job: Job, wall: Wall) -> None:
 
     try:
         prepare(lesson, settings.seed, empty)
-    except WallError:  # what became of it is found out by those who run jobs
-        prepare(lesson, settings.seed)
+    except WallError:
+        if not wall.is_ready:  # it never started, and the text says why
+            raise
+        prepare(lesson, settings.seed)  # what became of it is found out by those who run jobs
 
 
 def _welcome(door: Door) -> None:

@@ -3,11 +3,16 @@
 import os
 import time
 
+import nbformat
 import pytest
 
 from autograder import batch
+from autograder.__main__ import main
 from autograder.batch import Job, kept, place
+from autograder.course import init
 from autograder.run import Ran, Settings
+from autograder.sample import answered
+from autograder.wall import start
 from autograder.wall.confine import Limits
 from autograder.wall.start import Door, WallError
 
@@ -17,10 +22,15 @@ NAMES = ["a", "b", "raises", "c", "dies", "d", "e", "f", "g", "h"]
 class NoWall:
     """Stands for a wall where no learner's code is run."""
 
+    lesson, is_ready = "warm_up", True
+
     def start(self) -> None:
         pass
 
     def wait(self) -> None:
+        pass
+
+    def fork(self) -> None:
         raise WallError("there is none")
 
     def door(self) -> Door:
@@ -75,3 +85,13 @@ def test_jobs_are_taken_a_few_at_a_time(tmp_path, monkeypatch):
         finished += 1
         assert len(taken) <= finished + batch.AHEAD * 2  # the rest waits on the disk
     assert finished == 40
+
+
+def test_a_wall_that_does_not_start_is_said_in_a_sentence(tmp_path, monkeypatch, capsys):
+    course = init(tmp_path / "course", ["warm_up"])
+    folder = course.path("submitted", "ada", "warm_up")
+    folder.mkdir(parents=True)
+    (folder / "warm_up.ipynb").write_text(nbformat.writes(answered("warm_up")), encoding="utf-8")
+    monkeypatch.setattr(start, "python", lambda: "/bin/false")
+    assert main(["grade", str(course.root), "warm_up"]) == 2
+    assert "The process behind the wall did not start" in capsys.readouterr().err
