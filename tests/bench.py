@@ -1,15 +1,18 @@
 """Measure what the course promises, and write the figures to _build/bench.json: `make bench`.
 
-Every tests/bench_<part>.py has `figures()`, which returns named figures. A part that fails is
-named at the end and costs the others nothing; the figures of parts left out stay as they were.
+Every tests/bench_<part>.py has `figures()`, which returns named figures. The file holds, for each
+part, when it was measured, how busy the machine was before, and its figures: parts that were not
+asked for stay as they were. A part that fails is named at the end, and costs the others nothing.
 """
 
 import argparse
 import importlib
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -29,20 +32,22 @@ def figures_of(part: str, *arguments) -> Figures:
 
 def measure(measures: dict[str, Callable[[], Figures]], written: Path) -> list[str]:
     """Measure part by part, write what is known after each; return the parts that failed."""
-    known: Figures = json.loads(written.read_text(encoding="utf-8")) if written.exists() else {}
+    known = json.loads(written.read_text(encoding="utf-8")) if written.exists() else {}
     written.parent.mkdir(exist_ok=True)
     failed = []
     for name, figures in measures.items():
         print(f"\n{name}", flush=True)
+        known.pop(name, None)  # what was measured before this code must not pass for its own
+        busy = {"when": f"{datetime.now():%Y-%m-%d %H:%M}", "load": round(os.getloadavg()[0], 2)}
         try:
             found = figures()
         except Exception:  # the other parts are worth having without it
             traceback.print_exc()
             failed.append(name)
-            continue
-        for figure, value in found.items():
-            print(f"{shown(value):>12}  {figure}", flush=True)
-        known |= found
+        else:
+            known[name] = {**busy, "figures": found}
+            for figure, value in found.items():
+                print(f"{shown(value):>12}  {figure}", flush=True)
         written.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     return failed
 

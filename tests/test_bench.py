@@ -1,21 +1,28 @@
-"""The benchmark's runner: a part that fails costs the others nothing."""
+"""The benchmark's runner: a part that fails loses its old figures, and costs the others nothing."""
 
 import json
 
 from tests import bench
 
 
-def test_a_part_that_fails_loses_no_other_figure(tmp_path, capsys):
+def test_a_part_that_fails_loses_its_own_figures_and_no_others(tmp_path, capsys):
     written = tmp_path / "build" / "bench.json"
     written.parent.mkdir()
-    written.write_text('{"old.figure": 1.0}')
+    old = {"figures": {"old.figure": 1.0}}
+    written.write_text(json.dumps({"b": old, "d": old}))
 
     def breaks():
         raise RuntimeError("no such machine")
 
     parts = {"a": lambda: {"a.seconds": 2.5}, "b": breaks, "c": lambda: {"c.equal": True}}
     assert bench.measure(parts, written) == ["b"]
-    assert json.loads(written.read_text()) == {"old.figure": 1.0, "a.seconds": 2.5, "c.equal": True}
+    found = json.loads(written.read_text())
+    assert {name: part["figures"] for name, part in found.items()} == {
+        "d": {"old.figure": 1.0},
+        "a": {"a.seconds": 2.5},
+        "c": {"c.equal": True},
+    }
+    assert found["a"]["load"] >= 0 and found["a"]["when"].startswith("20")
     shown = capsys.readouterr()
     assert "2.5  a.seconds" in shown.out and "True  c.equal" in shown.out
     assert "no such machine" in shown.err
