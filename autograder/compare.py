@@ -19,6 +19,7 @@ TOLERANCE = {torch.float64: 1e-8, torch.float32: 2e-5, torch.float16: 4e-3, torc
 
 FLOOR = 1e-6  # numbers far below this are not told from zero
 GRADIENTS = ("gradients", "parameter gradients")
+LEAST_GRADIENT = 1e-2  # where all gradients are zero in theory, rounding leaves parts of this size
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def _largest(seen: dict) -> float:
     groups = [seen[key] for key in GRADIENTS if key in seen]
     tensors = [t for g in groups for t in (g.values() if isinstance(g, dict) else g)]
     sizes = [t.nan_to_num(0, 0, 0).abs().max() for t in tensors if t is not None and t.numel()]
-    return max([FLOOR, *map(float, sizes)])
+    return max([LEAST_GRADIENT, *map(float, sizes)])
 
 
 def _key_name(key: Any, where: str) -> str:
