@@ -3,14 +3,16 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from solutions import checkpoint
+from solutions.best_weights import Best
+from solutions.between_steps import Moment, held_back
+from solutions.checkpoint import Checkpoint
 from solutions.live_curve import LiveCurve, progress_bar
 
 Batch = tuple[Tensor, ...]
@@ -76,9 +78,11 @@ def train(
 
     `batches(n, generator)` draws n examples as a tuple of tensors, `loss(model, batch)` is the
     number to lower, `evaluate(model)` returns named scores; it runs without dropout or gradients.
-    `keep` names a safetensors file: written at each evaluation and when stopped, taken up when it
-    is there and belongs to the same recipe. `live` draws the curve in a notebook. On a GPU the
-    model computes in half precision.
+    A run that is cut short, by Ctrl-C or a loss that is no number, leaves the weights at which
+    `recipe.lowest`, or else the first score with "loss" in its name (or called "validation"), was
+    lowest; with no such score, those of the last step. `keep` names a safetensors file: written at
+    each evaluation and when stopped, taken up when it is there and belongs to the same recipe.
+    `live` draws the curve in a notebook. On a GPU the model computes in half precision.
     """
     device = next(model.parameters()).device
     generator = torch.Generator().manual_seed(recipe.seed)
@@ -87,24 +91,34 @@ def train(
     half = torch.autocast(device.type, half_type(), enabled=device.type == "cuda")
     scaled = device.type == "cuda" and half_type() is torch.float16  # its small numbers run out
     scaler = torch.amp.GradScaler(device.type, enabled=scaled)
-    history, best = History(), Best(recipe.lowest)
-    if keep is not None and Path(keep).exists():
-        history = take_up(Path(keep), model, optimiser, generator, best, recipe)
+    history, best, moment = History(), Best(recipe.lowest), Moment(model, generator)
+    kept = Checkpoint(keep, recipe, model, optimiser, scaler, moment, best)
+    kept.take_up(history)
     curve, start = LiveCurve() if live else None, time.perf_counter() - history.seconds
     bar = progress_bar(range(len(history.loss), recipe.steps), progress, live)
-    tokens, opened = 0, time.perf_counter()
+    learned, seconds = 0, 0.0  # of the steps alone: evaluating and drawing take their own time
+
+    def due() -> bool:
+        done, every = len(history.loss), recipe.evaluate_every
+        return done > 0 and every > 0 and done % every == 0
+
+    def write() -> None:
+        """Put on disk where we are."""
+        history.seconds = time.perf_counter() - start
+        kept.write(history)
 
     def look() -> None:
-        """Evaluate, and put on disk where we are."""
-        _evaluate(model, evaluate, history)
-        best.see(model, history)
-        history.seconds = time.perf_counter() - start
-        if keep is not None:
-            notes = {"recipe": recipe, "history": asdict(history)}
-            checkpoint.save(Path(keep), model, optimiser, generator, best.weights, notes)
+        """Evaluate, if that has not been done, and write."""
+        if not history.scores or history.scores[-1]["step"] < len(history.loss):
+            _evaluate(model, evaluate, history)
+            if due():  # if not, it was done for Ctrl-C alone: what it drew does not count
+                moment.note()
+        best.see(model, history.scores)
+        write()
 
     try:
         for step in bar:
+            begun = time.perf_counter()
             model.train()
             for group in optimiser.param_groups:
                 group["lr"] = rate_at(step, recipe)
@@ -119,27 +133,47 @@ def train(
             if recipe.clip:
                 scaler.unscale_(optimiser)
                 nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
-            scaler.step(optimiser)
-            scaler.update()
-            history.loss.append(number)
-            tokens += batch[-1].numel() if batch else 0
-            speed = tokens / (time.perf_counter() - opened)
-            bar.set_postfix_str(f"loss {number:.3f}, {speed:,.0f} targets/s", refresh=False)
+            with held_back():  # weights, curve and dice move on together
+                scaler.step(optimiser)
+                scaler.update()
+                history.loss.append(number)
+                moment.note()
+            n, unit = n_learned(batch)
+            learned, seconds = learned + n, seconds + time.perf_counter() - begun
+            speed = f"{learned / seconds:,.0f} {unit}/s"
+            bar.set_postfix_str(f"loss {number:.3f}, {speed}", refresh=False)
             if curve:
                 curve.draw(history.loss, history.scores)
-            due = recipe.evaluate_every and (step + 1) % recipe.evaluate_every == 0
-            if due and step + 1 < recipe.steps:
+            if due() and step + 1 < recipe.steps:
                 look()
+        look()
     except KeyboardInterrupt:
         bar.close()
         history.interrupted = True
-    if not history.scores or history.scores[-1]["step"] < len(history.loss):
+        with held_back():  # who is in a hurry presses Ctrl-C again
+            moment.put_back()  # an unfinished step was never begun
+            write()
         look()
-    best.give_back(model)
+    except FloatingPointError:
+        best.give_back(model)
+        raise
+    if recipe.lowest or history.interrupted:
+        best.give_back(model)
     if curve:
         curve.draw(history.loss, history.scores, now=True)
     model.eval()
     return history
+
+
+def n_learned(batch: Batch) -> tuple[int, str]:
+    """Count the targets of a batch, its last tensor: tokens (n, T) or one for each example (n).
+
+    Where ids (n, T + 1) are all there is, T of a text's are learned: each but the first.
+    """
+    target = batch[-1] if batch else torch.empty(0)
+    if target.ndim < 2:
+        return target.numel(), "examples"
+    return (target[:, 1:] if len(batch) == 1 else target).numel(), "tokens"
 
 
 def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.AdamW:
@@ -160,42 +194,6 @@ def half_type() -> torch.dtype:
     """Return the 16-bit type to compute in: bfloat16 where the GPU has it (a T4 has not)."""
     has = torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.bfloat16 if has or not torch.cuda.is_available() else torch.float16
-
-
-def take_up(
-    path: Path,
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    generator: torch.Generator,
-    best: "Best",
-    recipe: Recipe,
-) -> History:
-    """Go on from a checkpoint of the same recipe; say so if it belongs to another."""
-    notes = checkpoint.read_notes(path)
-    if notes["recipe"] != asdict(recipe):
-        other = {k: v for k, v in notes["recipe"].items() if v != asdict(recipe).get(k)}
-        raise ValueError(f"train: {path} belongs to another recipe ({other}). Delete it or rename.")
-    best.weights = checkpoint.load(path, model, optimiser, generator)
-    history = History(**{**notes["history"], "interrupted": False})
-    best.value = min((s.get(best.name, math.inf) for s in history.scores), default=math.inf)
-    return history
-
-
-class Best:
-    """Remember the weights at the lowest value of one score; with no name, do nothing."""
-
-    def __init__(self, name: str):
-        self.name, self.value, self.weights = name, math.inf, {}
-
-    def see(self, model: nn.Module, history: History) -> None:
-        value = history.scores[-1].get(self.name, math.inf) if history.scores else math.inf
-        if value < self.value:
-            self.value = value
-            self.weights = {k: x.detach().clone() for k, x in model.state_dict().items()}
-
-    def give_back(self, model: nn.Module) -> None:
-        if self.weights:
-            model.load_state_dict(self.weights)
 
 
 def _evaluate(model: nn.Module, evaluate: Callable | None, history: History) -> None:
