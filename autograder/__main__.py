@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 # An optional package of jsonschema's that builds a grammar for two seconds when it is imported; it
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     made = command(collect, "Take submissions from folders, zips or notebooks into submitted/.")
     made.add_argument("path", nargs="+", type=Path, metavar="PATH")
     made = command(grade, "Grade what is in submitted/; write grades, feedback and the report.")
-    made.add_argument("lesson", nargs="?", metavar="LESSON", help="default: all lessons")
+    made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all lessons")
     _limits(made)
     command(report, "Write class_report.html again, from the gradebook.")
     command(export, "Write grades.csv again, for example after grading written answers.")
@@ -121,7 +122,10 @@ def grade(options: argparse.Namespace) -> None:
     from autograder.course import Course
 
     course = Course(options.dir)
-    lessons = [course.lesson(options.lesson)] if options.lesson else course.lessons
+    named = {course.lesson(name) for name in options.lesson}
+    lessons = [n for n in course.lessons if n in named or not named]
+    for name in course.others if not options.lesson else []:
+        print(f"{name} is an assignment of your own; nbgrader autograde {name} grades it.")
     sandbox = not options.no_sandbox
     limits = (options.timeout, options.total)
     _grade(course, lessons, *limits, options.jobs, sandbox, options.cluster)
@@ -146,12 +150,27 @@ def _grade(
             start = time.perf_counter()
             ready = wall if lesson == wall.lesson else None
             records = grade(course, lesson, timeout, total, jobs, sandbox, cluster, ready)
-            spent = time.perf_counter() - start
-            print(f"{lesson}: {len(records)} submissions in {spent:.0f} s.")
-            for student, record in records.items():
-                if record.notes:
-                    print(f"  {student}, {record.status}: {' '.join(record.notes)}")
+            _tell(course, lesson, records, time.perf_counter() - start)
     _write_tables(course)
+
+
+def _tell(course, lesson: str, records: dict, seconds: float) -> None:
+    """Print a line for each submission that needs a look, and how many there are of each status."""
+    from autograder import status
+    from autograder.export import rows
+
+    handed_in = [r for r in records.values() if r.status != status.MISSING]
+    print(f"{lesson}: {len(handed_in)} submissions in {seconds:.0f} s.")
+    for student, record in records.items():
+        empty = record.notes == [f"No notebook for {lesson}."]
+        if record.status != status.GRADED and not empty:
+            print(f"  {student}, {record.status}: {' '.join(record.notes)}")
+    counts = Counter(row.status for row in rows(course, lesson))
+    order = (status.GRADED, status.HUMAN, status.TIMED_OUT, status.CRASHED, status.UNREADABLE)
+    told = [f"{name} {counts[name]}" for name in (*order, status.MISSING) if counts[name]]
+    mended = sum(bool(r.notes) for r in handed_in if r.status == status.GRADED)
+    also = f"; mended before grading {mended} (grades.csv has the notes)" if mended else ""
+    print(f"  {', '.join(told) or 'no learner yet'}{also}.")
 
 
 def _early_wall(course, lessons: list[str], needed: bool):

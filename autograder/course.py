@@ -108,11 +108,13 @@ class Course:
     @property
     def lessons(self) -> list[str]:
         """Return the lessons of this course, in the order of the book."""
-        here = [
-            p.parent.name for p in self.root.glob("source/*/*.ipynb") if p.stem == p.parent.name
-        ]
-        known = order()
-        return sorted(here, key=lambda n: (known.index(n) if n in known else len(known), n))
+        return [n for n in order() if self._notebook("source", n).is_file()]
+
+    @property
+    def others(self) -> list[str]:
+        """Return the assignments in source/ that are the instructor's own, for nbgrader alone."""
+        here = {p.parent.name for p in self.root.glob("source/*/*.ipynb")}
+        return sorted(here - set(order()))
 
     def lesson(self, name: str) -> str:
         """Make sure that a lesson exists, here and at all."""

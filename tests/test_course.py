@@ -131,6 +131,40 @@ def test_every_submission_ends_with_a_status_and_the_batch_goes_on(course, work)
     assert [row["score"] for row in written] == ["90.0", "80.0", "0.0", "", "", "90.0", "", ""]
 
 
+def test_an_assignment_of_the_instructor_s_own_is_left_to_nbgrader(course, work, capsys):
+    own = course.root / "source" / "poetry" / "poetry.ipynb"
+    own.parent.mkdir()
+    own.write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    hand_in(course, "ada", work)
+    theirs = course.path("submitted", "ada", "poetry")
+    theirs.mkdir(parents=True)
+    shutil.copy(own, theirs)
+    assert main(["grade", str(course.root)]) == 0
+    assert "nbgrader autograde poetry" in capsys.readouterr().out
+    with (course.root / "grades.csv").open() as file:
+        assert [row["lesson"] for row in csv.DictReader(file)] == [LESSON]
+
+
+def test_several_lessons_are_graded_and_what_is_missing_is_counted(course, work, capsys):
+    init(course.root, ["recurrence", "alignment"])
+    hand_in(course, "ada", work, f"{LESSON} (1).ipynb")
+    hand_in(course, "bob", b"{")
+    hand_in(course, "cy", b"%PDF", "scan.pdf")
+    with course.gradebook() as gradebook:
+        for number in range(30):
+            gradebook.add_student(f"absent_{number}")
+    assert main(["grade", str(course.root), "recurrence", LESSON]) == 0
+    first, *lines = capsys.readouterr().out.splitlines()[:6]
+    assert first.startswith(f"{LESSON}: 2 submissions in ")  # in the order of the book
+    assert [line.split(":")[0] for line in lines[:2]] == ["  bob, unreadable", "  cy, missing"]
+    assert "Found: scan.pdf." in lines[1]
+    assert lines[2] == (
+        "  needs a human 1, unreadable 1, missing 31; "
+        "mended before grading 1 (grades.csv has the notes)."
+    )
+    assert lines[3].startswith("recurrence: 0 submissions in ") and lines[4] == "  missing 33."
+
+
 def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, work, monkeypatch):
     hand_in(course, "ada", work)
     grading.grade(course, LESSON)
@@ -176,7 +210,7 @@ def test_a_name_that_looks_like_a_formula_is_made_harmless():
         (["grade", "{course}", "warm_upp"], "Did you mean 'warm_up'?"),
         (["init", "{full}"], "no course"),
         (["collect", "{course}", "{full}/letters.txt"], "neither a folder, nor a zip"),
-        (["collect", "{course}", "{full}/absent.zip"], "neither a folder, nor a zip"),
+        (["collect", "{course}", "{full}/absent.zip"], "absent.zip is not there."),
         (["demo", "{full}"], "not made by the demo"),
         (["report", "{full}"], "is no course"),
     ],
@@ -197,6 +231,12 @@ def test_help_lists_every_command():
     assert ran.returncode == 0
     for name in ["init", "collect", "grade", "report", "export", "demo", "release", "verify"]:
         assert f"    {name}" in ran.stdout
+
+
+def test_verify_calls_itself_by_the_name_it_is_called_by(capsys):
+    with pytest.raises(SystemExit):
+        main(["verify", "--help"])
+    assert capsys.readouterr().out.startswith("usage: python -m autograder verify ")
 
 
 def test_the_sample_class_is_made_afresh_and_only_where_the_demo_was(tmp_path):
