@@ -19,6 +19,7 @@ from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbconvert.writers import FilesWriter
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import GetGrades
 from traitlets.config import Config
 
 from autograder.course import Course
@@ -35,6 +36,7 @@ TAGS = {
 }
 PLAIN = ("align", "alt", "class", "colspan", "height", "open", "rowspan", "title", "width")
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,|https?://", re.IGNORECASE)
+WAITING = "{:g} points wait for a human"
 LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 
 
@@ -70,6 +72,44 @@ def harmless_markdown(context, source: str) -> str:
     return _rendered(source, attachments) if attachments else _rendered_once(source)
 
 
+class Grades(GetGrades):
+    """nbgrader's step that reads the scores; it also remembers what each is called and if it waits.
+
+    A grade that nobody has given yet reads as zero, and zero is a score.
+    """
+
+    def preprocess(self, nb, resources: dict):
+        resources["nbgrader"]["graded"] = self.found = []
+        return super().preprocess(nb, resources)
+
+    def _get_score(self, cell, resources: dict) -> None:
+        name = cell.metadata.nbgrader.grade_id
+        place = (self.notebook_id, self.assignment_id, self.student_id)
+        grade = self.gradebook.find_grade(name, *place)
+        cell.metadata.nbgrader.update(score=grade.score, points=grade.max_score)
+        self.found.append((name, grade.max_score if grade.needs_manual_grade else None))
+
+
+def _told_apart(html: str, about: dict) -> str:
+    """Call questions by their names in nbgrader's page, and say which wait for a human."""
+    lesson, open_points = about["assignment"], 0.0
+    comment = rf'(<a href="#comment-{lesson}-([\w-]+)">)Comment</a>'
+    html = re.sub(comment, r"\g<1>comment on \g<2></a>", html)
+    for name, waiting in about["graded"]:
+        short = name.removeprefix(f"{lesson}-").removesuffix("-check")
+        told = r"\g<3>" if waiting is None else f"({WAITING.format(waiting)})"
+        entry = rf'(<a href="#{name}">)[^<]*(</a> )(\(Score: [^)]*\))'
+        html = re.sub(entry, rf"\g<1>{short}\g<2>{told}", html, count=1)
+        if waiting is not None:
+            heading = rf'(<a name="{name}"></a>.*?)Score: \S+ / \S+'
+            html = re.sub(heading, rf"\g<1>{told}", html, count=1, flags=re.DOTALL)
+            open_points += waiting
+    if open_points:
+        total = r"(<h4>[^<]*)\)</h4>"
+        html = re.sub(total, rf"\g<1>, and {WAITING.format(open_points)})</h4>", html, count=1)
+    return html
+
+
 class Page(HTMLExporter):
     """nbconvert's page, which need not validate or parse again what we have written ourselves."""
 
@@ -97,6 +137,7 @@ class Page(HTMLExporter):
         self.register_filter("filter_data_type", kind)
         self.register_filter("highlight_code", lambda code, **_: self.coloured(code, lexer))
         html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **more)
+        html = _told_apart(html, resources["nbgrader"])
         described = '<img alt="No description has been provided for this image" src="data:'
         return html.replace('<img src="data:', described), resources
 
@@ -121,7 +162,7 @@ class Pages(GenerateFeedback):
         self.writer = FilesWriter(parent=self, config=self.config)
         self.exporter = Page(parent=self, config=self.config)
         for step in self.preprocessors:
-            self.exporter.register_preprocessor(step)
+            self.exporter.register_preprocessor(Grades if step is GetGrades else step)
 
     def write(self, students: list[str]) -> None:
         """Write the pages of some; one that fails is in the log and does not stop the others."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +25,8 @@ from autograder.slips import Slip, SlipError, patched
 from autograder.wire import Died, Often, Raised, packed
 
 DRAWS = 3  # how often each case is drawn from the instructor's seed
+UNTRIED = "answer"  # stands for all parts where there is nothing to try; lettered answers have it
+NOT_ALONE = "as it should be, but it counts only beside another part that is right"
 
 
 @dataclass
@@ -82,7 +85,7 @@ def _mark(lesson: Lesson, name: str, code: Code, seed: str | None) -> Result:
     if isinstance(found, Died):
         return _failed(lesson, question, f"the code did not finish: {found.how}")
     if found == MISSING:
-        return _unanswered(lesson, question)
+        return _unanswered(lesson, question, code)
     if isinstance(question, Choice):
         return _mark_choice(lesson, question, code)
     if isinstance(question, Conclusion):
@@ -92,19 +95,64 @@ def _mark(lesson: Lesson, name: str, code: Code, seed: str | None) -> Result:
     result, done = _mark_exercise(lesson, question, code, seed)
     if not result.passed:
         result, done = _mark_with_reference(lesson, question, code, seed, result, done)
+    if not result.score and (text := _empty_body(question, done)):
+        return _failed(lesson, question, text)
     if not result.passed:
         slips = matching_slips(question, done)
         result.slips, result.reasons = [s.name for s in slips], [s.text for s in slips]
     return result
 
 
-def _unanswered(lesson: Lesson, question: Any) -> Result:
+def _unanswered(lesson: Lesson, question: Any, code: Code) -> Result:
     text = f"`{question.name}` is not there yet: fill in the cell above and run it."
+    why = code.observe(error_of, (question.name,))
+    if isinstance(why, str) and why:
+        text = f"`{question.name}` is not there: the cell above did not run to its end. {why[:300]}"
     return _failed(lesson, question, text)
 
 
+def error_of(own, name):
+    """Say how the last cell that was to bind a name failed; nothing if no such cell was run."""
+    import ast
+    import linecache
+    import re
+    import sys
+
+    binds = re.compile(rf"^\s*((def|class)\s+{name}\b|{name}\s*[:=])", re.MULTILINE)
+    cells = [c for c in getattr(own, "In", []) if isinstance(c, str) and binds.search(c)]
+    if not cells:
+        return ""
+    try:
+        compile(cells[-1], "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError as error:
+        return f"{type(error).__name__}, line {error.lineno}: {error.msg}"
+    error = getattr(sys, "last_value", None)
+    trace = getattr(error, "__traceback__", None)
+    while trace is not None:
+        lines = linecache.getlines(trace.tb_frame.f_code.co_filename)
+        if "".join(lines).strip() == cells[-1].strip():
+            text = f": {error}" if str(error) else ""
+            return f"{type(error).__name__}, line {trace.tb_lineno}{text}"
+        trace = trace.tb_next
+    return ""
+
+
+def _empty_body(exercise: Exercise, done: list[Run]) -> str:
+    """Say so where every case met the body that the notebook was released with."""
+    bodies, where = {exercise.name, *vars(exercise.reference)}, ""
+    for run in done:
+        got = run.got
+        if not isinstance(got, Raised) or (got.type_name, got.text) != ("NotImplementedError", ""):
+            return ""
+        where = got.traceback.splitlines()[-1] if got.traceback else ""
+        name = re.match(r"line \d+, in (\w+)", where)
+        if name and name[1] not in bodies:
+            return ""  # it stands in another answer
+    return "not answered yet: the code raised NotImplementedError" + (where and f" ({where})")
+
+
 def _failed(lesson: Lesson, question: Any, text: str) -> Result:
-    part = Part("answer", question.points, False, text)
+    part = Part(UNTRIED, question.points, False, text)
     return Result(lesson.name, question.name, question.points, [part])
 
 
@@ -173,7 +221,7 @@ def _lettered(lesson, question, answer: Any, right: str, measured: dict, whose: 
         letters = ", ".join(repr(k) for k in question.answers)
         return _failed(lesson, question, f"answer with one of {letters}")
     why = question.answers[letter].format(**measured, whose=whose)
-    part = Part("answer", question.points, letter == right, "" if letter == right else why)
+    part = Part(UNTRIED, question.points, letter == right, "" if letter == right else why)
     result = Result(lesson.name, question.name, question.points, [part], reasons=[why])
     if letter != right:
         result.slips = [f"{question.name} = {letter}"]
@@ -280,7 +328,9 @@ def _mark_exercise(
                 pictures = _picture(found)
     parts = [_part(name, points, seen[name]) for name, points in exercise.parts.items()]
     for part in parts:  # to leave the arguments alone is worth nothing by itself
-        part.passed &= part.name != ARGUMENTS or any(p.passed for p in parts if p is not part)
+        others = any(p.passed for p in parts if p is not part)
+        if part.name == ARGUMENTS and part.passed and not others:
+            part.passed, part.found = False, NOT_ALONE
     return Result(lesson.name, exercise.name, exercise.points, parts, pictures=pictures), done
 
 

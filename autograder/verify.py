@@ -72,7 +72,7 @@ class Report:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="autograder verify", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m autograder verify", description=__doc__)
     parser.add_argument("lesson", nargs="*", help="default: every lesson that has checks")
     parser.add_argument("--json", action="store_true", help="print the totals as JSON")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="how many grading seeds to try")

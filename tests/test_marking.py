@@ -1,5 +1,9 @@
 """Points per part, a mistake costs once, and no answer brings the marking down."""
 
+import contextlib
+import linecache
+import sys
+
 import pytest
 import torch
 
@@ -66,11 +70,70 @@ def test_to_leave_the_arguments_alone_is_worth_nothing_by_itself():
         assert softmax_of(empty).score == 0
 
 
+def test_no_part_is_lost_without_a_reason():
+    result = softmax_of(lambda x, dim: x * 0 + 7.0)
+    found = {part.name: part.found for part in result.parts}
+    assert all(found.values())
+    assert "counts only beside another part" in found[ARGUMENTS]
+
+
 @pytest.mark.parametrize("answer", [None, ...])
 def test_an_answer_left_open_is_not_there_yet(answer):
     result = mark(WARM_UP, "softmax", {"softmax": answer})
     assert result.score == 0 and "is not there yet" in result.parts[0].found
     assert mark(WARM_UP, "softmax", {}).parts == result.parts
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("def softmax(x, dim)\n    return x", "SyntaxError, line 1: expected ':'"),
+        ("x = 1\nsoftmax = torch.softmx", "NameError, line 2: name 'torch' is not defined"),
+        ("class softmax:\n    raise ValueError", "ValueError, line 1"),
+    ],
+)
+def test_a_cell_that_failed_is_told_from_one_that_was_not_run(monkeypatch, source, sentence):
+    own = {"In": ["", source, "softmax(x, 1)", 'check("warm_up.softmax", points=30)']}
+    name = "<a cell>"
+    monkeypatch.setitem(linecache.cache, name, (len(source), None, source.splitlines(True), name))
+    with contextlib.suppress(SyntaxError):
+        try:
+            exec(compile(source, name, "exec"), own)
+        except (NameError, ValueError) as error:  # IPython keeps the last one there
+            monkeypatch.setattr(sys, "last_value", error, raising=False)
+    (part,) = mark(WARM_UP, "softmax", own).parts
+    assert part.found.startswith("`softmax` is not there: the cell above did not run to its end.")
+    assert part.found.endswith(sentence)
+
+
+def test_an_error_of_another_cell_is_not_taken_for_this_one_s(monkeypatch):
+    monkeypatch.setattr(sys, "last_value", ValueError("of another cell"), raising=False)
+    for cells in ([], ["softmax = None"], ["x = softmax(1)"], 3, [b"def softmax", None]):
+        (part,) = mark(WARM_UP, "softmax", {"In": cells}).parts
+        assert "is not there yet" in part.found
+
+
+def unwritten_softmax(name: str):
+    def body(x, dim):
+        raise NotImplementedError()
+
+    body.__code__ = body.__code__.replace(co_name=name)
+    return body
+
+
+def test_an_untouched_exercise_is_said_to_be_so_once():
+    result = softmax_of(unwritten_softmax("softmax"), "a seed")
+    (part,) = result.parts
+    assert part.found.startswith("not answered yet: the code raised NotImplementedError (line")
+    assert (result.score, part.points, result.slips) == (0, 30, [])
+    layer = {**vars(multi_head), "MultiHeadAttention": empty_layer()}
+    (part,) = mark(MULTI_HEAD, "MultiHeadAttention", layer).parts
+    assert part.found.startswith("not answered yet") and "in forward" in part.found
+
+
+def test_an_answer_that_rests_on_another_one_s_empty_body_is_not_called_unanswered():
+    found = [part.found for part in softmax_of(unwritten_softmax("another")).parts]
+    assert len(found) > 1 and "in another" in found[0]
 
 
 def test_a_class_in_place_of_a_function_gets_a_sentence():

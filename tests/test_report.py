@@ -3,6 +3,7 @@
 import html.parser
 import json
 import re
+from collections import Counter
 
 import nbformat
 import pytest
@@ -11,10 +12,12 @@ from submissions import LESSON, cell, honest, plain
 from autograder import report
 from autograder.card import MIME
 from autograder.course import Course, init
-from autograder.export import rows
+from autograder.export import Row, rows
 from autograder.grade import grade
 from autograder.lessons import load
-from autograder.report.diagnoses import diagnose, slip_texts
+from autograder.report import page as writing
+from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
+from autograder.report.page import _questions_html
 from autograder.report.svg import histogram, meter
 from autograder.sample import with_slips
 
@@ -32,6 +35,7 @@ def course(tmp_path_factory) -> Course:
     forged = honest()
     forged["cells"].append({"cell_type": "code", "source": FORGED, "metadata": {}})
     works = {"ada": honest(), "bob": wrong, "cy": wrong_letter, "dan<b>": forged}
+    cell(forged, "one_hot_rows")["source"] = "def one_hot_rows(ids, n)\n    return ids"
     for student, work in works.items():
         folder = course.path("submitted", student, LESSON)
         folder.mkdir(parents=True)
@@ -77,6 +81,34 @@ def test_slips_and_wrong_letters_are_counted_once_for_each_learner(course):
     assert found["which_line"].slips == {"which_line = b": 1}
     assert found["softmax"].slips == {}
     assert found["weighted_average"].failed["values"] == 2
+
+
+def test_an_answer_that_does_not_run_is_no_part_of_the_exercise(course):
+    found = by_name(course)["one_hot_rows"]
+    assert (found.untried, found.failed, found.unnamed) == (1, {}, 1)
+    assert "<td>no answer that runs 1</td>" in page(course)
+
+
+def test_equal_counts_stand_in_one_order_on_every_run():
+    def shown(*names: str) -> str:
+        return _questions_html([Diagnosis("softmax", 30, [0.5], Counter(names))])
+
+    assert shown("values", "mask", "mask", "gradient") == shown(
+        "mask", "gradient", "values", "mask"
+    )
+    assert "<td>mask 2, gradient 1, values 1</td>" in shown("values", "gradient", "mask", "mask")
+
+
+def test_several_lessons_are_linked_from_the_top_and_one_is_not(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(course, "root", tmp_path)
+    monkeypatch.setattr(
+        writing, "rows", lambda *_: [Row("ada", "", 90.0, 100.0, 90.0, "graded", "")]
+    )
+    monkeypatch.setattr(writing, "_lesson_html", lambda _, name, __: f'<section id="{name}">')
+    for lessons in (["warm_up"], ["warm_up", "recurrence"]):
+        monkeypatch.setattr(Course, "lessons", lessons)
+        links = re.findall(r'href="#(\w+)"', report.write(course).read_text())
+        assert links == (lessons if len(lessons) > 1 else [])
 
 
 def test_the_page_names_the_slip_says_what_it_is_and_how_many_made_it(course):

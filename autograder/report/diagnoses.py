@@ -13,6 +13,7 @@ from autograder.card import MIME
 from autograder.course import Course
 from autograder.exercise import Exercise
 from autograder.lessons import load
+from autograder.marking import UNTRIED
 from autograder.repair import is_check
 from autograder.submission import as_dict
 
@@ -26,6 +27,7 @@ class Diagnosis:
     shares: list[float] = field(default_factory=list)  # of the points, one for each learner
     failed: Counter = field(default_factory=Counter)  # part -> learners
     slips: Counter = field(default_factory=Counter)  # slip -> learners
+    untried: int = 0  # nothing to try: no answer, or one that does not run
     unnamed: int = 0  # wrong, and no known slip fits
 
     @property
@@ -80,10 +82,11 @@ def _count(diagnosis: Diagnosis, question, card: dict | None) -> None:
     if card is None:
         diagnosis.unnamed += 1  # timed out, or crashed
         return
-    parts = question.parts if isinstance(question, Exercise) else {"answer": question.points}
+    parts = list(question.parts) if isinstance(question, Exercise) else [UNTRIED]
     listed = card.get("parts") if isinstance(card.get("parts"), list) else []
     failed = [as_dict(part).get("name") for part in listed if not as_dict(part).get("passed")]
-    diagnosis.failed.update({name for name in failed if name in (*parts, "answer")})
+    diagnosis.failed.update(name for name in parts if name in failed)
+    diagnosis.untried += UNTRIED in failed and UNTRIED not in parts
     slips = card.get("slips") if isinstance(card.get("slips"), list) else []
     known = {name for name in slips if isinstance(name, str) and name in slip_texts(question)}
     diagnosis.slips.update(known)

@@ -18,15 +18,22 @@ HERE = Path(__file__).parent
 
 def write(course: Course) -> Path:
     """Write the report on all lessons that have been graded."""
-    parts = []
+    parts = {}
     for lesson in course.lessons:
         found = rows(course, lesson)
         if any(row.score is not None for row in found):
-            parts.append(_lesson_html(course, lesson, found))
-    body = "".join(parts) or "<p>Nothing has been graded yet: python -m autograder grade DIR</p>"
+            parts[lesson] = _lesson_html(course, lesson, found)
+    body = "".join(parts.values())
+    body = body or "<p>Nothing has been graded yet: python -m autograder grade DIR</p>"
     path = course.root / "class_report.html"
-    path.write_text(_page(body), encoding="utf-8")
+    path.write_text(_page(_contents(list(parts)) + body), encoding="utf-8")
     return path
+
+
+def _contents(lessons: list[str]) -> str:
+    """Link to the lessons, where there is more than one."""
+    links = " ".join(f'<a href="#{lesson}">{escape(lesson)}</a>' for lesson in lessons)
+    return f"<nav>{links}</nav>" if len(lessons) > 1 else ""
 
 
 def _page(body: str) -> str:
@@ -97,7 +104,9 @@ def _questions_html(diagnoses: list[Diagnosis]) -> str:
     for d in diagnoses:
         mean = d.mean or 0.0
         bar = meter(mean, f"{100 * mean:.0f} %")
-        failed = ", ".join(f"{escape(part)} {n}" for part, n in d.failed.most_common())
+        failed = [("no answer that runs", d.untried)] if d.untried else []
+        failed += sorted(d.failed.items(), key=lambda item: (-item[1], item[0]))
+        failed = ", ".join(f"{escape(part)} {n}" for part, n in failed)
         body.append(
             f"<tr><td><code>{escape(d.name)}</code></td><td class=number>{100 * mean:.0f} %</td>"
             f"<td class=wide>{bar}</td><td>{failed or 'none'}</td></tr>"
