@@ -69,8 +69,8 @@ class Tokenizer:
     def decode(self, ids: Iterable[int]) -> str:
         """Return the ids as text.
 
-        A sign may be spread over several tokens: join all bytes, then read them as UTF-8. Bytes
-        that are no UTF-8 (a sign cut in half) become the replacement sign U+FFFD.
+        A character may be spread over several tokens: join all bytes, then read them as UTF-8.
+        Bytes that are no UTF-8 (a character cut in half) become the replacement character U+FFFD.
 
         >>> Tokenizer({}).decode([127, 102, 0])
         'é!'

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from solutions.vocabulary import vocabulary
 from solutions.words import PRINTED
 
-# how the oracle writes a byte: printed ones as themselves, the others as the signs from 256 on
+# how the oracle writes a byte: printed ones as themselves, the others as the characters from 256 on
 OTHERS = [byte for byte in range(256) if byte not in PRINTED]
 SIGN = {byte: chr(byte) for byte in PRINTED} | {b: chr(256 + i) for i, b in enumerate(OTHERS)}
 

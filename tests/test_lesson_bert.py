@@ -316,7 +316,7 @@ def test_sentences_for_the_label_hold_as_many_telling_words_as_asked():
 
 def best(task: str, n_cue: int, start: str) -> torch.Tensor:
     """Return the right shares per seed at the rate that is best for this start."""
-    tried = [kept(fine_tune, task=task, n_cue=n_cue, start=start, rate=r) for r in RATES[start]]
+    tried = [kept(fine_tune, task=task, n_cue=n_cue, start=start, rate=r) for r in RATES]
     return torch.tensor(max(tried, key=sum))
 
 
@@ -337,9 +337,10 @@ def test_on_the_mood_the_naive_label_pretraining_hurts():
     pre, scratch = (best("mood", 3, start).mean() for start in ("pre-trained", "scratch"))
     assert pre < scratch - 0.10
     gentle = torch.tensor(
-        kept(fine_tune, task="mood", n_cue=3, start="pre-trained", rate=RATES["pre-trained"][0])
+        kept(fine_tune, task="mood", n_cue=3, start="pre-trained", rate=min(RATES))
     )
     assert gentle.max() < by_counting("mood", 3).min()
+    assert min(kept(baseline, task="mood", n_cue=3)["told"]) > 0.98  # fifty labels are enough
 
 
 def test_pretraining_helps_to_tag_words_whose_tag_depends_on_context():

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tokenizers import pre_tokenizers
 
 from solutions.byte_pairs import count_pairs, encode, merge_pair, train_bpe
-from solutions.data.three_scripts import SCRIPTS, tokens_per_sign
+from solutions.data.three_scripts import SCRIPTS, tokens_per_character
 from solutions.data.tiny_shakespeare import text
 from solutions.experiments import kept
 from solutions.experiments.byte_pairs import (
+    CHARACTERS,
     RUNS,
     SEEDS,
-    SIGNS,
     SIZES,
     costs,
     encode_every_word,
@@ -232,12 +232,15 @@ def test_merges_touch_few_words_so_that_training_in_place_does_little():
 def test_costs_are_measured_for_both_ways_and_every_size():
     found = kept(costs)
     assert set(found) == {"plain", "in place", "every word", "kept words"}
-    assert all(len(times) == len(SIGNS) and min(times) >= 0 for times in found.values())
+    assert all(len(times) == len(CHARACTERS) for times in found.values())
+    longest = {name: times[-1] for name, times in found.items()}
+    assert longest["plain"] > 5 * longest["in place"]  # about 25 times, and growing
+    assert longest["every word"] > 1.5 * longest["kept words"]  # about 4 times
 
 
 def test_english_is_cheapest_for_merges_learned_from_english():
     for seed in range(20):
-        cost = tokens_per_sign(train_fast, encode, seed)
+        cost = tokens_per_character(train_fast, encode, seed)
         assert cost["French"] > 1.25 * cost["English"] and cost["Greek"] > 2 * cost["French"]
 
 

@@ -282,7 +282,7 @@ def test_one_batch_is_learned_by_heart_and_smoothing_has_a_floor():
 def test_time_per_step_is_measured_at_every_length():
     for kind in ("rnn", "transformer"):
         found = kept(runs.step_milliseconds, kind=kind)
-        assert len(found) == len(runs.LENGTHS) and min(found) > 0
+        assert len(found) == len(runs.LENGTHS) and found[-1] > 4 * found[0] > 0
 
 
 def test_the_mask_decides_who_can_write_for_several_seeds():

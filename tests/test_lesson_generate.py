@@ -10,15 +10,18 @@ import torch
 
 from solutions import weights
 from solutions.beam_search import beam_search
-from solutions.data.tiny_tales import entropy
+from solutions.data.tiny_tales import draw_story, entropy
 from solutions.experiments import kept
 from solutions.experiments.generate import (
+    LENGTHS,
     RUNS,
     SEEDS,
     SETTINGS,
     WIDTHS,
     drawn,
     judged,
+    one_more_token,
+    own_friend,
     searched,
     storyteller,
 )
@@ -283,6 +286,9 @@ REAL = Path(os.environ.get("COURSE_DATA", "data")) / "gpt2" / "model.safetensors
 def test_the_real_weights_load_and_know_english():
     model = load_gpt2(REAL)
     assert sum(p.numel() for p in model.parameters()) == 124_439_808
+    fox = [464, 2068, 7586, 21831, 18045, 625, 262, 16931]  # The quick brown fox ... the lazy
+    with torch.no_grad():
+        assert int(model(torch.tensor([fox]))[0, -1].argmax()) == 3290  # dog
 
 
 def test_all_of_it_runs_on_the_meta_device():
@@ -335,6 +341,20 @@ def test_the_page_may_say_that_wider_beams_find_more_probable_stories():
     assert all(one["drawn"] < one["log_p"][-1] for one in found)
     right = torch.tensor([one["right"] for one in found]).sum(0)
     assert float(right[-1]) <= float(right[0])
+
+
+def test_the_cache_is_faster_and_the_more_so_the_longer_the_text():
+    seconds = kept(one_more_token, lengths=LENGTHS, repeats=11)
+    ratio = seconds["read again"].median(1).values / seconds["cached"].median(1).values
+    assert ratio[-1] > 5 and ratio[-1] > 3 * ratio[0]
+
+
+def test_a_hero_with_a_friend_of_the_same_name_is_seen():
+    story = draw_story(torch.Generator().manual_seed(0))[0]
+    assert not own_friend(story) and judged([story])["own friend"] == 0
+    same = [*story]
+    same[same.index("called") + 1] = same[1]
+    assert own_friend(same) and judged([same, same[:-1], ["yellow"]])["own friend"] == 2 / 3
 
 
 def test_the_page_asks_for_the_runs_that_are_kept():

@@ -28,7 +28,7 @@ from solutions.data.tiny_tales import (
     tell,
 )
 from solutions.experiments import kept
-from solutions.experiments.gpt import RUNS, SEEDS, shakespeare, tales
+from solutions.experiments.gpt import RUNS, SEEDS, pieces, shakespeare, tales
 from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
@@ -144,12 +144,12 @@ def test_the_attention_gives_the_same_in_pieces_with_a_cache(positions):
 
     attention = FastAttention(replace(TINY, positions=positions, n_embd=16))
     x, cache = torch.randn(2, 6, 16), Cache()
-    pieces, start = [], 0
+    parts, start = [], 0
     for n in (3, 1, 2):
         mask = causal_mask(n, start + n)
-        pieces.append(attention(x[:, start : start + n], mask, start, cache))
+        parts.append(attention(x[:, start : start + n], mask, start, cache))
         start += n
-    torch.testing.assert_close(torch.cat(pieces, 1), attention(x, causal_mask(6)))
+    torch.testing.assert_close(torch.cat(parts, 1), attention(x, causal_mask(6)))
 
 
 def test_the_published_sizes_come_out():
@@ -325,6 +325,12 @@ def test_the_quiet_start_is_behind_and_few_stories_are_learned_by_heart():
 def test_shakespeare_reaches_what_was_promised():
     assert kept(shakespeare, recipe="earlier")["validation"] <= 1.90
     assert kept(shakespeare, recipe="later")["validation"] <= 1.80
+
+
+def test_pieces_are_compared_in_bits_a_character():
+    found = kept(pieces, n_vocab=512, steps=500)
+    assert found["bits"] == pytest.approx(found["nats"] / found["characters"] / math.log(2))
+    assert found["characters"] > 1.8 and found["bits"] < 2.7
 
 
 def test_every_run_is_listed_once():

@@ -265,9 +265,9 @@ def _ids(d, b, t, padding="none"):
     return ids
 
 
-def _text(padding="none", segments=False, b=3, t=6):
+def _text(padding="none", segments=False, b=3, t=6, dropout=0.0):
     def draw(d):
-        config = _config(d, n_layer=2)
+        config = _config(d, n_layer=2) | {"dropout": dropout}
         ids = _ids(d, b, t, padding)
         kinds = d.integers(0, 3, b, t) if segments else None
         return config, _weights(d, config), ids, kinds
@@ -276,21 +276,21 @@ def _text(padding="none", segments=False, b=3, t=6):
 
 
 def _vectors(own, name, config, weights, ids, segments):
-    """Read texts: the vectors of the real tokens, ids as left, the gradient of every weight."""
+    """Read texts: real tokens' vectors, arguments as left, the gradient of every weight."""
     import torch
 
     bert = own.BERT(**config)
     bert.load_state_dict(weights)
     bert.eval()
     fresh = ids.clone()
-    more = {} if segments is None else {"segments": segments}
+    more = {} if segments is None else {"segments": segments.clone()}
     x = bert(fresh, **more)
     if not isinstance(x, torch.Tensor) or x.shape[:2] != ids.shape:
         return {"result": x}
     real = x * (ids != 0).unsqueeze(-1)  # what stands at padding is nobody's business
     push = torch.cos(torch.arange(real.numel(), dtype=real.dtype)).reshape(real.shape)
     named = dict(bert.named_parameters())
-    seen = {"result": real, "inputs": [fresh]}
+    seen = {"result": real, "inputs": [fresh, *more.values()]}
     if x.requires_grad:
         grads = torch.autograd.grad((real * push).sum(), named.values(), allow_unused=True)
         seen["parameter gradients"] = dict(zip(named, grads, strict=True))
@@ -299,7 +299,7 @@ def _vectors(own, name, config, weights, ids, segments):
 
 def _all_dropped(own, name, config, weights, ids, segments):
     """Train with a dropout of 1: nothing of the words gets past the first sum."""
-    bert = own.BERT(**config, dropout=1.0)
+    bert = own.BERT(**config)
     bert.load_state_dict(weights)
     bert.train()
     return bert(ids, segments).detach()
@@ -317,7 +317,8 @@ ENCODER = Exercise(
         Case("segments", "three segments", _text(segments=True), _vectors),
         Case("padding", "padding at the end", _text("end"), _vectors),
         Case("padding", "padding inside", _text("inside", b=1), _vectors),
-        Case("dropout", "everything dropped", _text(), _all_dropped),
+        Case("dropout", "everything dropped", _text(dropout=1.0), _all_dropped),
+        Case("dropout", "at rest", _text(dropout=1.0), _vectors),
     ],
     slips=[
         Slip(
@@ -362,6 +363,14 @@ ENCODER = Exercise(
             "self.dropout(self.norm(x))",
             "self.norm(x)",
             "`dropout` is not used on the normalised embeddings.",
+        ),
+        Slip(
+            "dropout never rests",
+            BERT.forward,
+            "self.dropout(self.norm(x))",
+            "F.dropout(self.norm(x), self.dropout.p)",
+            "The dropout is still at work in evaluation, where the same text should get the same "
+            "vectors every time: use `self.dropout`, which rests then.",
         ),
         Slip(
             "dropout before the norm",
@@ -506,7 +515,8 @@ def _asked(padding="none", segments=False, which="some"):
         if which == "one":
             labels[1, 2] = d.integers(4, 19, 1)
         if which == "all":
-            labels = d.integers(4, 19, 3, 6)
+            labels = d.integers(0, 19, 3, 6)
+            labels[1, 1] = 0  # 0 is an id like any other
         return config, weights, ids, labels, kinds, which != "none"
 
     return draw
@@ -696,13 +706,29 @@ def _head_values(own, name, config, weights, options, ids, segments):
 
 def _dropped_head(own, name, config, weights, options, ids, segments):
     """Train with a dropout of 1 in front of the head: only its bias is left."""
-    model = getattr(own, name)(own.BERT(**config), 4, dropout=1.0, **options)
+    model = getattr(own, name)(own.BERT(**config), 4, **options)
     model.load_state_dict(weights)
     model.train()
     return model(ids, segments).detach()
 
 
-def _headed(head, padding="none", segments=False, b=3, t=6, **options):
+def _half_dropped(own, name, config, weights, options, ids, segments):
+    """Train with a dropout of 0.5 on one text many times; how often one number of it is dropped."""
+    import torch
+
+    model = getattr(own, name)(own.BERT(**config), 4, **options)
+    model.load_state_dict(weights)
+    model.head.weight.data = torch.eye(*model.head.weight.shape)
+    model.head.bias.data.zero_()
+    model.train()
+    torch.manual_seed(0)
+    dropped = (model(ids[:1].repeat(400, 1), None)[:, 0] == 0).float().mean()
+    return {"half of the texts' numbers are dropped": bool(0.35 < dropped < 0.65)}
+
+
+def _headed(head, padding="none", segments=False, b=3, t=6, dropout=0.0, **options):
+    options = options | {"dropout": dropout}
+
     def draw(d):
         config = _config(d)
         kinds = d.integers(0, 3, b, t) if segments else None
@@ -720,6 +746,10 @@ def _a_text_of_padding(d):
 
 
 CLS, AVERAGE = {"pooling": "cls"}, {"pooling": "mean"}
+POOLED = """return self.head(self.dropout(x[:, 0]))
+        real = (ids != 0).unsqueeze(-1).to(x.dtype)  # (B, T, 1)
+        mean = (x * real).sum(1) / real.sum(1).clamp(min=1)
+        return self.head(self.dropout(mean))"""
 
 TEXTS = Exercise(
     TextClassifier,
@@ -743,8 +773,26 @@ TEXTS = Exercise(
             _built_head,
         ),
         Case("average", "one word, and no word at all", _a_text_of_padding, _head_values),
-        Case("dropout", "first token", _headed(TextClassifier, **CLS), _dropped_head),
-        Case("dropout", "average", _headed(TextClassifier, **AVERAGE), _dropped_head),
+        Case("dropout", "first token", _headed(TextClassifier, dropout=1.0, **CLS), _dropped_head),
+        Case("dropout", "average", _headed(TextClassifier, dropout=1.0, **AVERAGE), _dropped_head),
+        Case(
+            "dropout",
+            "half of the average",
+            _headed(TextClassifier, dropout=0.5, **AVERAGE),
+            _half_dropped,
+        ),
+        Case(
+            "dropout",
+            "first token, at rest",
+            _headed(TextClassifier, dropout=1.0, **CLS),
+            _head_values,
+        ),
+        Case(
+            "dropout",
+            "average, at rest",
+            _headed(TextClassifier, dropout=1.0, **AVERAGE),
+            _head_values,
+        ),
     ],
     slips=[
         Slip(
@@ -820,6 +868,24 @@ TEXTS = Exercise(
             "`dropout` in front of the head is missing.",
         ),
         Slip(
+            "dropout before the average",
+            TextClassifier.forward,
+            POOLED,
+            POOLED.replace("x * real", "self.dropout(x) * real").replace(
+                "self.dropout(mean)", "mean"
+            ),
+            "The tokens' vectors are dropped out, not the text's: make one vector of each text "
+            "first, then `dropout`.",
+        ),
+        Slip(
+            "dropout never rests",
+            TextClassifier.forward,
+            POOLED,
+            POOLED.replace("self.dropout(", "nn.Dropout(self.dropout.p)("),
+            "The dropout is still at work in evaluation, where the same text should get the same "
+            "scores every time: use `self.dropout`, which rests then.",
+        ),
+        Slip(
             "encoder frozen",
             TextClassifier.forward,
             "x = self.bert(ids, segments)",
@@ -848,7 +914,8 @@ WORDS = Exercise(
         Case("values", "a batch of texts", _headed(TokenClassifier), _built_head),
         Case("values", "padding, segments", _headed(TokenClassifier, "end", True), _built_head),
         Case("values", "one token", _headed(TokenClassifier, b=2, t=1), _built_head),
-        Case("dropout", "everything dropped", _headed(TokenClassifier), _dropped_head),
+        Case("dropout", "everything dropped", _headed(TokenClassifier, dropout=1.0), _dropped_head),
+        Case("dropout", "at rest", _headed(TokenClassifier, dropout=1.0), _built_head),
     ],
     slips=[
         Slip(
@@ -879,6 +946,14 @@ WORDS = Exercise(
             "self.dropout(self.bert(ids, segments))",
             "self.bert(ids, segments)",
             "`dropout` in front of the head is missing.",
+        ),
+        Slip(
+            "dropout never rests",
+            TokenClassifier.forward,
+            "self.dropout(self.bert(ids, segments))",
+            "nn.Dropout(self.dropout.p)(self.bert(ids, segments))",
+            "The dropout is still at work in evaluation, where the same text should get the same "
+            "scores every time: use `self.dropout`, which rests then.",
         ),
         Slip(
             "encoder frozen",

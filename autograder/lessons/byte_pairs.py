@@ -458,7 +458,8 @@ ENCODE = Exercise(
 
 
 def _tokenised(own, name, merges, specials, text):
-    """Encode a text with a tokeniser of one's own; twice, for what it keeps must not show."""
+    """Encode a text twice, after a tokeniser with fewer merges: what either keeps must not show."""
+    own.Tokenizer(dict(list(merges.items())[: len(merges) // 2]), specials).encode(text)
     tokenizer = own.Tokenizer(merges, specials)
     ids = [tokenizer.encode(text), tokenizer.encode(text)]
     return [list(i) if isinstance(i, list | tuple) else i for i in ids]
@@ -497,12 +498,20 @@ TOKENIZER = Exercise(
     parts={"encode": 7, "special tokens": 5, "any bytes": 4, "decode": 4},
     cases=[
         Case("encode", "two lines", lambda d: (_MERGES, (), _line(d)), _tokenised),
-        Case("encode", "signs of several bytes", lambda d: (_MERGES, (), _LINES[3]), _tokenised),
+        Case(
+            "encode", "characters of several bytes", lambda d: (_MERGES, (), _LINES[3]), _tokenised
+        ),
         Case("encode", "spaces", lambda d: (_MERGES, (), " the   the\n\nthe  "), _tokenised),
         Case("encode", "no text", lambda d: (_MERGES, _END, ""), _tokenised),
         Case("special tokens", "anywhere", _with_specials, _tokenised),
         Case("special tokens", "one alone", lambda d: (_MERGES, _END, "<|user|>"), _tokenised),
         Case("special tokens", "almost one", lambda d: (_MERGES, _END, "<|en|> the"), _tokenised),
+        Case(
+            "special tokens",
+            "in bytes",
+            lambda d: (_MERGES, _END, f"{_line(d)}<|end|> the".encode()),
+            _tokenised,
+        ),
         Case(
             "any bytes",
             "bytes that are no UTF-8",
@@ -512,8 +521,8 @@ TOKENIZER = Exercise(
         Case(
             "any bytes", "a text as bytes", lambda d: (_MERGES, (), _line(d).encode()), _tokenised
         ),
-        Case("decode", "a sign in two tokens", lambda d: ({}, (), [*byte_ids("é東!")]), _read),
-        Case("decode", "half a sign", lambda d: ({}, (), [*byte_ids("the 東"), 127]), _read),
+        Case("decode", "a character in two tokens", lambda d: ({}, (), [*byte_ids("é東!")]), _read),
+        Case("decode", "half a character", lambda d: ({}, (), [*byte_ids("the 東"), 127]), _read),
         Case(
             "decode", "a text", lambda d: (_MERGES, (), Tokenizer(_MERGES).encode(_line(d))), _read
         ),
@@ -539,6 +548,27 @@ TOKENIZER = Exercise(
             "if piece in self.specials:",
             "if piece in self.specials and not ids:",
             "A special token is seen at the start of the text only; it counts wherever it stands.",
+        ),
+        Slip(
+            "special tokens not seen in bytes",
+            Tokenizer.encode,
+            "for piece in self.pieces(as_text(text)):",
+            "for piece in self.pieces(text) if isinstance(text, str) else [as_text(text)]:",
+            "A special token is one id in a text, but not in the same text given as bytes: read "
+            "the bytes by as_text first, then cut.",
+        ),
+        Slip(
+            "one memory for all tokenisers",
+            Tokenizer.encode,
+            "                if word not in self.kept:\n"
+            "                    self.kept[word] = encode(byte_ids(word), self.merges)\n"
+            "                ids += self.kept[word]",
+            "                if word not in getattr(Tokenizer, 'all', {}):\n"
+            "                    Tokenizer.all = {**getattr(Tokenizer, 'all', {}), "
+            "word: encode(byte_ids(word), self.merges)}\n"
+            "                ids += Tokenizer.all[word]",
+            "A word seen by one tokeniser keeps its ids in all others, though their merges are "
+            "different: what is kept belongs to the object, self.kept.",
         ),
         Slip(
             "special tokens left out",
@@ -582,8 +612,8 @@ TOKENIZER = Exercise(
             Tokenizer.encode,
             "encode(byte_ids(word), self.merges)",
             "encode([byte_ids(c)[0] if ord(c) < 128 else ord(c) for c in word], self.merges)",
-            "A sign outside ASCII became one number, its code point. Tokens are made of bytes: "
-            "byte_ids gives two or more for it.",
+            "A character outside ASCII became one number, its code point. Tokens are made of "
+            "bytes: byte_ids gives two or more for it.",
         ),
         Slip(
             "byte values instead of ids",
@@ -605,24 +635,24 @@ TOKENIZER = Exercise(
             Tokenizer.decode,
             'self.decode_bytes(ids).decode("utf-8", errors="replace")',
             '"".join(self.decode_bytes([i]).decode("utf-8", errors="replace") for i in ids)',
-            "Each token is read as text by itself, and a sign spread over two tokens breaks. Join "
-            "all bytes first.",
+            "Each token is read as text by itself, and a character spread over two tokens breaks. "
+            "Join all bytes first.",
         ),
         Slip(
-            "half a sign crashes",
+            "half a character crashes",
             Tokenizer.decode,
             '.decode("utf-8", errors="replace")',
             ".decode()",
-            "Bytes that are no UTF-8 raise an error. A model may stop in the middle of a sign: "
-            'decode with errors="replace".',
+            "Bytes that are no UTF-8 raise an error. A model may stop in the middle of a "
+            'character: decode with errors="replace".',
         ),
         Slip(
-            "half a sign dropped",
+            "half a character dropped",
             Tokenizer.decode,
             'errors="replace"',
             'errors="ignore"',
-            "Bytes that are no UTF-8 vanish without a trace; the replacement sign should say that "
-            "something was there.",
+            "Bytes that are no UTF-8 vanish without a trace; the replacement character should say "
+            "that something was there.",
         ),
         Slip(
             "a space between tokens",
@@ -674,11 +704,11 @@ WHICH_LINE = Choice(
 )
 
 
-def _tokens_per_sign(own, seed):
+def _tokens_per_character(own, seed):
     """Learn merges from English with the code under test, and encode three languages."""
-    from solutions.data.three_scripts import tokens_per_sign
+    from solutions.data.three_scripts import tokens_per_character
 
-    return tokens_per_sign(own.train_bpe, own.encode, seed)
+    return tokens_per_character(own.train_bpe, own.encode, seed)
 
 
 def _who_pays(measured: dict) -> str:
@@ -693,13 +723,13 @@ def _who_pays(measured: dict) -> str:
 WHO_PAYS = Conclusion(
     "who_pays",
     points=8,
-    probe=_tokens_per_sign,
+    probe=_tokens_per_character,
     inputs=(0,),
     decide=_who_pays,
     measures=[train_bpe, encode],
     answers={
-        letter: "With {whose} code: {English:.2f} tokens for each sign of English, {French:.2f} of "
-        "French, {Greek:.2f} of Greek."
+        letter: "With {whose} code: {English:.2f} tokens for each character of English, "
+        "{French:.2f} of French, {Greek:.2f} of Greek."
         for letter in "abcd"
     },
 )

@@ -49,16 +49,20 @@ def _words(d, b, s):
     return (torch.arange(s) < lengths[:, None]).unsqueeze(1)
 
 
-def _block(norm, b=None, t=None, s=None, causal=False, padded=False, blind=False):
+def _block(
+    norm, b=None, t=None, s=None, causal=False, holes=False, padded=False, blind=False, **options
+):
     """Draw a block, its tokens (B, T, C) and a memory (B, S, C), with masks or without."""
 
     def draw(d):
         sizes = d.sizes(3, 2, 5)
         n_b, n_t, n_s = (given or size for given, size in zip((b, t, s), sizes, strict=True))
-        config = {"n_embd": 6, "n_head": 2, "norm": norm, "n_hidden": 7}
+        config = {"n_embd": 6, "n_head": 2, "norm": norm, "n_hidden": 7} | options
         masks = {}
         if causal:
             masks["mask"] = torch.ones(n_t, n_t, dtype=torch.bool).tril()
+        if holes:
+            masks["mask"] = d.mask(n_t, n_t)
         if padded:
             masks["memory_mask"] = _words(d, n_b, n_s)
             if blind:
@@ -71,7 +75,7 @@ def _block(norm, b=None, t=None, s=None, causal=False, padded=False, blind=False
 
 def _dropped(own, name, config, weights, x, memory):
     """Train with a dropout of 1: all branches fall silent, and what is left is the skips."""
-    block = getattr(own, name)(**config, dropout=1.0)
+    block = getattr(own, name)(**config)
     block.load_state_dict(weights)
     block.train()
     return block(x, memory).detach()
@@ -79,7 +83,7 @@ def _dropped(own, name, config, weights, x, memory):
 
 def _silent(norm):
     def draw(d):
-        config, weights, positional, _ = _block(norm)(d)
+        config, weights, positional, _ = _block(norm, dropout=1.0)(d)
         return config, weights, *positional
 
     return draw
@@ -112,6 +116,7 @@ BLOCK = Exercise(
         Case("pre-norm", "one token, one word", _block("pre", t=1, s=1), module),
         Case("post-norm", "a batch of sentences", _block("post"), module),
         Case("masks", "a causal mask", _block("pre", t=4, causal=True), module),
+        Case("masks", "a mask with holes", _block("pre", t=5, holes=True), module),
         Case(
             "masks",
             "both masks",
@@ -132,6 +137,8 @@ BLOCK = Exercise(
         ),
         Case("dropout", "pre-norm, all branches dropped", _silent("pre"), _dropped),
         Case("dropout", "post-norm, all branches dropped", _silent("post"), _dropped),
+        Case("dropout", "pre-norm, at rest", _block("pre", dropout=1.0), module),
+        Case("dropout", "post-norm, at rest", _block("post", dropout=1.0), module),
     ],
     slips=[
         Slip(
@@ -250,6 +257,31 @@ BLOCK = Exercise(
             "`self.dropout` is not used: it belongs on the result of each branch, before the sum.",
         ),
         Slip(
+            "dropout on the skip",
+            DecoderBlock.forward,
+            BOTH,
+            BOTH.replace("x + self.dropout(", "self.dropout(x + "),
+            "The sum is dropped out, and so is x on the skip: `self.dropout` belongs on the result "
+            "of each branch, before the sum.",
+        ),
+        Slip(
+            "dropout never rests",
+            DecoderBlock.forward,
+            BOTH,
+            BOTH.replace("self.dropout(", "nn.Dropout(self.dropout.p)("),
+            "The dropout is still at work in evaluation, where the same sentence should come out "
+            "the same every time: use `self.dropout`, which rests then.",
+        ),
+        Slip(
+            "always a causal mask",
+            DecoderBlock.forward,
+            '"""\n        if self.norm == "pre":',
+            '"""; mask = None if mask is None else causal_mask(x.size(1))\n'
+            '        if self.norm == "pre":',
+            "Where a mask is given, the block makes a causal one of its own: use the `mask` it is "
+            "given.",
+        ),
+        Slip(
             "no gradient to the encoder",
             DecoderBlock.forward,
             BOTH,
@@ -275,6 +307,24 @@ def _decoder(b=None, t=None, s=None, n_layer=2, norm="pre", causal=True, padded=
     return draw
 
 
+def _after_a_short_one(own, name, config, weights, args, kwargs):
+    """Read the first token of every sentence, then the whole sentences with the same decoder."""
+    decoder = getattr(own, name)(**config)
+    decoder.load_state_dict(weights)
+    decoder.eval()
+    tokens, memory = args
+    return [decoder(part, memory, **kwargs).detach() for part in (tokens[:, :1], tokens)]
+
+
+def _elsewhere(own, name, config, weights, args, kwargs):
+    """Say where the result is when all is on `meta`: a device without numbers, there everywhere."""
+    decoder = getattr(own, name)(**config).to("meta")
+    try:
+        return f"the result is on {decoder(*(a.to('meta') for a in args)).device.type}"
+    except RuntimeError:
+        return "tensors of two devices meet"
+
+
 LOOP = "for block in self.blocks:\n            x = block(x, memory, mask, memory_mask)"
 MASK = "causal_mask(tokens.size(1)).to(tokens.device) if self.causal else None"
 
@@ -291,7 +341,14 @@ DECODER = Exercise(
             _decoder(t=4, n_layer=1, causal=False, padded=False),
             module,
         ),
-        Case("padding", "sources of different lengths", _decoder(b=3, s=5, n_layer=1), module),
+        Case(
+            "the mask",
+            "a sentence after a short one",
+            _decoder(t=4, n_layer=1, padded=False),
+            _after_a_short_one,
+        ),
+        Case("the mask", "on another device", _decoder(n_layer=1, padded=False), _elsewhere),
+        Case("padding", "sources of different lengths", _decoder(b=3, s=5), module),
         Case("padding", "as many tokens as words", _decoder(b=3, t=4, s=4, n_layer=1), module),
     ],
     slips=[
@@ -344,6 +401,30 @@ DECODER = Exercise(
             "block(x, memory, mask, memory_mask)",
             "block(x, memory, memory_mask, mask)",
             "The two masks are exchanged: first the one for the own words, then the source's.",
+        ),
+        Slip(
+            "mask kept from the first sentence",
+            Decoder.forward,
+            "mask = " + MASK,
+            f'mask = vars(self).setdefault("kept", {MASK})',
+            "The mask of the first sentence is kept and used for all later ones, whatever their "
+            "length: make it in every call.",
+        ),
+        Slip(
+            "mask left on the CPU",
+            Decoder.forward,
+            ".to(tokens.device)",
+            "",
+            "The mask is made on the CPU whatever the device of the tokens: on a GPU this raises "
+            "an error. Bring it there with .to(tokens.device).",
+        ),
+        Slip(
+            "padding hidden from the first block only",
+            Decoder.forward,
+            "x = block(x, memory, mask, memory_mask)",
+            "x, memory_mask = block(x, memory, mask, memory_mask), None",
+            "Only the first block gets `memory_mask`: all blocks look at the source, so all of "
+            "them need it.",
         ),
         Slip(
             "memory replaced",
@@ -406,8 +487,6 @@ DECODER = Exercise(
         ),
     ],
     equivalent={
-        "Decoder.forward: causal_mask(tokens.size(1)).to(tokens.device) -> "
-        "causal_mask(tokens.size(1))": "the checks run on the CPU, where masks are made anyway",
         "Decoder.forward: tokens.size(1) -> tokens.size(-1)": "ids have two axes: 1 is the last",
     },
 )

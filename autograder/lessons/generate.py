@@ -1,5 +1,8 @@
 """generate: filters, drawing a token, the cache of keys and values, beam search."""
 
+import inspect
+from types import SimpleNamespace
+
 import torch
 
 from autograder.exercise import ARGUMENTS, Case, Choice, Conclusion, Draw, Exercise, args
@@ -345,7 +348,9 @@ def _shares(own, name, scores, options, seed):
 
     rows = scores.expand(10_000, -1).clone()
     draw = getattr(own, name)
-    ids = draw(rows, torch.Generator().manual_seed(seed), **options)
+    generator = torch.Generator().manual_seed(seed)
+    ids = draw(rows, generator, **options)
+    later = draw(rows[:99], generator, **options)
     again = draw(rows[:99], torch.Generator().manual_seed(seed), **options)
     other = draw(rows[:99], torch.Generator().manual_seed(seed + 1), **options)
     if not isinstance(ids, torch.Tensor) or ids.shape != (len(rows),) or ids.dtype != torch.int64:
@@ -355,6 +360,7 @@ def _shares(own, name, scores, options, seed):
         "tenths of the draws": (10 * shares).round().long().tolist(),
         "same seed, same tokens": bool((ids[:99] == again).all()),
         "another seed, other tokens": bool((ids[:99] != other).any()),
+        "another draw, other tokens": bool((ids[:99] != later).any()),
     }
 
 
@@ -423,6 +429,7 @@ SAMPLE = Exercise(
         Case("filters", "top-k", _often(top_k=3), _shares),
         Case("filters", "top-p", _often(top_p=0.75), _shares),
         Case("filters", "a tiny p", _pick(5, 6, top_p=1e-6), _greedy),
+        Case("filters", "p = 0", _pick(40, 6, top_p=0.0), _greedy),
         Case("filters", "top-p of hot scores", _often(temperature=2.0, top_p=0.6), _shares),
         Case("filters", "top-p of what top-k left", _often(top_k=3, top_p=0.7), _shares),
     ],
@@ -513,6 +520,21 @@ SAMPLE = Exercise(
             "The draws do not depend on the generator that was given: a fixed seed is set.",
         ),
         Slip(
+            "generator never moves on",
+            sample_next,
+            "generator=generator",
+            "generator=torch.Generator().manual_seed(generator.initial_seed())",
+            "Every call draws the same tokens: only the generator's seed is used. Pass the "
+            "generator itself, which moves on with each draw.",
+        ),
+        Slip(
+            "p = 0 taken for no p",
+            sample_next,
+            "if top_p is not None:",
+            "if top_p:",
+            "With top_p = 0 nothing is cut, for 0 counts as False: ask `if top_p is not None`.",
+        ),
+        Slip(
             "an axis too many",
             sample_next,
             ".squeeze(-1)",
@@ -581,7 +603,10 @@ def _chunks(*lengths, layer=1):
 
 
 def _read(own, name, config, weights, pieces):
-    """Read a text piece by piece: the scores of every piece, and what the cache holds after it."""
+    """Read a text piece by piece: the scores of every piece, and what the cache holds after it.
+
+    For every piece, too: how many tokens went through the first block.
+    """
     import torch
 
     from solutions.gpt import GPT
@@ -591,13 +616,19 @@ def _read(own, name, config, weights, pieces):
     model.load_state_dict(weights)
     model.eval()
     cache = getattr(own, name)(config["n_layer"])
+    scores, sent, totals = [], [], []
+    model.blocks[0].register_forward_hook(lambda block, given, out: sent.append(out.size(1)))
     with torch.no_grad():
-        scores = [cache.read(model, piece) for piece in pieces]
+        for piece in pieces:
+            scores.append(cache.read(model, piece))
+            totals.append(sum(sent))
     return {
         "scores": scores,
+        "tokens sent through the first block so far": totals,
         "tokens read": len(cache),
         "keys": list(cache.keys),
         "values": list(cache.values),
+        "inputs": pieces,
     }
 
 
@@ -627,6 +658,13 @@ JOIN = (
     "            v = torch.cat([self.values[layer], v], dim=-2)"
 )
 MASK = "torch.ones(t, start + t, dtype=torch.bool, device=ids.device).tril(start)"
+
+READ = inspect.getsource(KVCache.read).rpartition('"""')[2].strip()  # without the docstring
+READ_AGAIN = READ.replace(
+    "start, t = len(self), ids.size(-1)",
+    "new, ids = ids.size(-1), torch.cat([self.text, ids], -1) if len(self) else ids; "
+    "self.text = ids; self.__init__(len(self.keys)); start, t = 0, ids.size(-1)",
+).replace("model.head(model.norm(x))", "model.head(model.norm(x))[:, -new:]")
 
 CACHE = Exercise(
     KVCache,
@@ -761,6 +799,14 @@ CACHE = Exercise(
             "The blocks are called without the cache: new tokens see only each other.",
         ),
         Slip(
+            "everything read again",
+            KVCache.read,
+            READ,
+            READ_AGAIN,
+            "The scores are right, but every call sends the whole text through the blocks again: "
+            "what the cache is there to spare. Send the new tokens only.",
+        ),
+        Slip(
             "no last norm",
             KVCache.read,
             "model.head(model.norm(x))",
@@ -820,6 +866,27 @@ LAST = "beams = sorted(candidates, key=rank, reverse=True)[:width]\n    return b
 GROW = "candidates += [(log_p + p, [*ids, token]) for token, p in enumerate(row)]"
 RANK = "return log_p / (len(ids) - len(start)) ** alpha"
 
+CUT = "beams = sorted(candidates, key=rank, reverse=True)[:width]"
+DIVIDED_LATE = Slip(
+    "length used only at the end",
+    beam_search,
+    LAST,
+    CUT.replace("key=rank, ", "") + "\n    return sorted(beams, key=rank, reverse=True)",
+    "The rounds keep the texts with the highest log-probability, and the length counts only when "
+    "the last ones are sorted: by then long texts have been cut. Use the rank in every round.",
+)
+
+
+def _cut_by_rank(d):
+    """Draw until it shows in the texts that every round cuts by rank, not by log-probability."""
+    searches = [beam_search, patched(DIVIDED_LATE)["beam_search"]]
+    while True:
+        drawn = _texts(likely=1.0, width=2, alpha=1.0)(d)
+        seen = [_search(SimpleNamespace(by=by), "by", *drawn)["texts"] for by in searches]
+        if seen[0] != seen[1]:
+            return drawn
+
+
 BEAMS = Exercise(
     beam_search,
     parts={"search": 8, "finished texts": 6, "length": 4},
@@ -833,6 +900,7 @@ BEAMS = Exercise(
         Case("finished texts", "an end that comes at once", _texts(likely=4.0, width=2), _search),
         Case("finished texts", "a start that ends in the end", _texts(ended=True), _search),
         Case("length", "alpha = 1", _texts(likely=0.7, width=4, n=5, alpha=1.0), _search),
+        Case("length", "alpha = 1, width 2", _cut_by_rank, _search),
         Case("length", "alpha = 0.6", _texts(v=3, n=3, width=60, alpha=0.6), _search),
         Case(
             "length",
@@ -890,6 +958,7 @@ BEAMS = Exercise(
             "return log_p",
             "`alpha` changes nothing: divide the log-probability by length ** alpha.",
         ),
+        DIVIDED_LATE,
         Slip(
             "length of the whole text",
             beam_search,

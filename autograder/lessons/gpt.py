@@ -10,20 +10,28 @@ from solutions.gpt_block import GPTConfig
 
 
 def _loss(own, name, table, place, ids, padding):
-    """Ask for the loss of a small model that looks at a token and its place, and its gradients."""
+    """Ask for the loss of a small model that looks at a token and its place, and its gradients.
+
+    The model has places for T tokens; what it reads beyond them is told, not refused.
+    """
     import torch
 
     leaves = [table.clone().requires_grad_(), place.clone().requires_grad_()]
+    longest = [0]
+
+    def model(ids):
+        longest.append(ids.size(1))
+        return leaves[0][ids] + leaves[1][torch.arange(ids.size(1)).clamp(max=len(place) - 1)]
+
     given = ids.clone()
     keywords = {} if padding is None else {"padding": padding}
-    loss = getattr(own, name)(
-        lambda ids: leaves[0][ids] + leaves[1][: ids.size(1)], given, **keywords
-    )
+    loss = getattr(own, name)(model, given, **keywords)
     grads = [None, None]
     if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
         grads = list(torch.autograd.grad(loss.sum(), leaves, allow_unused=True))
     result = loss.detach() if isinstance(loss, torch.Tensor) else loss
-    return {"result": result, "gradients": grads, "inputs": given}
+    seen = {"result": result, "tokens the model was given": max(longest)}
+    return seen | {"gradients": grads, "inputs": given}
 
 
 def _texts(b=None, t=None, v=None, padding=None, dtype=torch.float32):
@@ -35,7 +43,7 @@ def _texts(b=None, t=None, v=None, padding=None, dtype=torch.float32):
             ids[ids == padding] = (padding + 1) % words
             for row in range(1, n):  # the first row is full, the others are not
                 ids[row, 2 + (row - 1) % (long - 1) :] = padding
-        table, place = d.normal(words, words, dtype=dtype), d.normal(long + 1, words, dtype=dtype)
+        table, place = d.normal(words, words, dtype=dtype), d.normal(long, words, dtype=dtype)
         return table, place, ids, padding
 
     return draw
@@ -71,6 +79,14 @@ LOSS = Exercise(
             "model(ids[:, 1:]), ids[:, :-1]",
             "The model reads the later tokens and is asked for the earlier ones: it reads "
             "ids[:, :-1], and the targets are ids[:, 1:].",
+        ),
+        Slip(
+            "the last token read too",
+            next_token_loss,
+            "model(ids[:, :-1])",
+            "model(ids)[:, :-1]",
+            "The model is given all T + 1 ids, and one with places for T cannot read them. It "
+            "reads ids[:, :-1]; the last id is only a target.",
         ),
         Slip(
             "softmax before the cross-entropy",
@@ -277,6 +293,16 @@ def _scores(own, name, config, weights, ids):
     return seen
 
 
+def _after_a_short_one(own, name, config, weights, ids):
+    """Score the first token of every text, then the whole texts with the same model."""
+    from solutions.gpt_block import GPTConfig
+
+    model = getattr(own, name)(GPTConfig(**config))
+    model.load_state_dict(weights)
+    model.eval()
+    return [model(part).detach() for part in (ids[:, :1], ids)]
+
+
 def _tie(own, name, config):
     """See whether reading and scoring share one table, and how many numbers are learned."""
     from solutions.gpt_block import GPTConfig
@@ -298,11 +324,14 @@ def _start(own, name, config):
     def near(weight, std):
         return bool(0.7 < float(weight.std()) / std < 1.4)
 
-    up = model.blocks[0].feed_forward.up
+    last, root = model.blocks[-1].feed_forward, (2 * config["n_layer"]) ** 0.5
     return {
         "tokens as asked": near(model.token.weight, config["std"]),
-        "matrices as asked": near(up.weight, config["std"]),
-        "biases are zero": bool((up.bias == 0).all()),
+        "positions as asked": near(model.position.table.weight, config["std"]),
+        "head as asked": near(model.head.weight, config["std"]),
+        "matrices as asked": near(last.up.weight, config["std"]),
+        "last matrices of the branches as asked": near(last.down.weight, config["std"] / root),
+        "biases are zero": bool((last.up.bias == 0).all()),
         "config": model.config.n_embd,
     }
 
@@ -348,6 +377,11 @@ def _full(d):
     return config, _weights(d, config), d.integers(0, config["vocab_size"], 2, 5)
 
 
+HEAD = (
+    "        self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)\n"
+    "        if config.tied:\n            self.head.weight = self.token.weight\n"
+)
+
 MODEL = Exercise(
     GPT,
     parts={"values": 12, "tied table": 4, "newer parts": 4, "start and dropout": 3, GRADIENT: 4},
@@ -356,6 +390,12 @@ MODEL = Exercise(
         Case("values", "one token", lambda d: _text(d, t=1), _scores),
         Case("values", "one text of three blocks", lambda d: _text(d, b=1, n_layer=3), _scores),
         Case("values", "as long as can be", _full, _scores),
+        Case(
+            "values",
+            "a text after a short one",
+            lambda d: _text(d, block_size=5, t=4),
+            _after_a_short_one,
+        ),
         Case("tied table", "a tied model", lambda d: (_config(d, tied=True),), _tie),
         Case("tied table", "an untied model", lambda d: (_config(d),), _tie),
         Case("tied table", "scores of a tied model", lambda d: _text(d, tied=True), _scores),
@@ -373,6 +413,7 @@ MODEL = Exercise(
             lambda d: _text(d, dropout=1.0, n_layer=0),
             _all_dropped,
         ),
+        Case("start and dropout", "at rest", lambda d: _text(d, dropout=1.0), _scores),
     ],
     slips=[
         Slip(
@@ -419,6 +460,14 @@ MODEL = Exercise(
             "        draw_weights(self, config)",
             "        pass",
             "The starting weights are PyTorch's own: call draw_weights(self, config) at the end.",
+        ),
+        Slip(
+            "weights drawn too early",
+            GPT.__init__,
+            HEAD + "        draw_weights(self, config)\n",
+            "        draw_weights(self, config)\n" + HEAD,
+            "The head still has PyTorch's own starting weights. draw_weights reaches the parts "
+            "that are there when it is called: call it at the end.",
         ),
         Slip(
             "a position table although rotary",
@@ -472,11 +521,27 @@ MODEL = Exercise(
             "The mask is the wrong way round: True means that looking is allowed.",
         ),
         Slip(
+            "mask kept from the first text",
+            GPT.forward,
+            "mask = causal_mask(ids.size(-1)).to(ids.device)",
+            'mask = vars(self).setdefault("kept", causal_mask(ids.size(-1)))',
+            "The mask of the first text is kept and used for all later ones, whatever their "
+            "length: make it in every call.",
+        ),
+        Slip(
             "one block only",
             GPT.forward,
             "for block in self.blocks:",
             "for block in self.blocks[:1]:",
             "Only one block is used: what a block returns goes into the next.",
+        ),
+        Slip(
+            "dropout never rests",
+            GPT.forward,
+            "self.dropout(x)",
+            "nn.functional.dropout(x, self.config.dropout)",
+            "In evaluation the dropout is still at work, and the same text gets other scores "
+            "every time: use the nn.Dropout of __init__, which rests then.",
         ),
         Slip(
             "blocks in reverse",
@@ -517,9 +582,18 @@ MODEL = Exercise(
 
 
 def _count(own, name, config):
+    """Ask for the number, and see whether a model was built for it (on `meta` it costs nothing)."""
+    from torch.nn.modules.module import register_module_parameter_registration_hook as watch
+
     from solutions.gpt_block import GPTConfig
 
-    return getattr(own, name)(GPTConfig(**config))
+    built = []
+    handle = watch(lambda module, name, new: built.append(new.device.type))
+    try:
+        found = getattr(own, name)(GPTConfig(**config))
+    finally:
+        handle.remove()
+    return {"count": found, "a model was built": any(kind != "meta" for kind in built)}
 
 
 def _sizes(**options):
@@ -548,6 +622,14 @@ SIZE = Exercise(
         Case("newer parts", "RMSNorm", _sizes(norm="rms"), _count),
     ],
     slips=[
+        Slip(
+            "a model is built",
+            n_parameters,
+            "return tables + positions",
+            "return sum(p.numel() for p in GPT(config).parameters()) or tables + positions",
+            "A model is built to count its parameters. GPT-3's would fill 700 GB: count from the "
+            "config alone.",
+        ),
         Slip(
             "tied table counted twice",
             n_parameters,
@@ -652,23 +734,31 @@ SIZE = Exercise(
 )
 
 
-def _steps(own, name, table, batches, rate, keywords, dropout):
-    """Take a few steps with a model that knows pairs of tokens; see losses, weights, mode."""
+def _steps(own, name, table, mixing, batches, rate, keywords, dropout, left_over=0.0):
+    """Take a few steps with a model that knows pairs of tokens; see losses, weights, mode.
+
+    The optimiser has two groups of parameters, of which the second goes at half the rate.
+    left_over: what stands in all gradients before the first step, from somebody else's backward.
+    """
     import torch
     from torch import nn
 
-    model = nn.Sequential(nn.Embedding(*table.shape), nn.Dropout(dropout))
-    model[0].weight.data.copy_(table)
+    mix = nn.Linear(*mixing.shape, bias=False)
+    model = nn.Sequential(nn.Embedding(*table.shape), nn.Dropout(dropout), mix)
+    for weight, value in zip(model.parameters(), (table, mixing), strict=True):
+        weight.data.copy_(value)
+        weight.grad = torch.full_like(value, left_over)
     model.eval()
-    optimiser = torch.optim.SGD(model.parameters(), lr=rate)
+    groups = [{"params": [model[0].weight]}, {"params": [mix.weight], "lr": rate / 2}]
+    optimiser = torch.optim.SGD(groups, lr=rate)
     losses = [getattr(own, name)(model, optimiser, ids, **keywords) for ids in batches]
     kinds = [type(loss).__name__ for loss in losses]
     plain = [float(loss) if isinstance(loss, int | float) else 0.0 for loss in losses]
-    left = model[0].weight.detach()
+    left = [weight.detach() for weight in model.parameters()]
     return {"losses": plain, "kinds": kinds, "weights": left, "training": model.training}
 
 
-def _learning(n=1, rate=2.0, dropout=0.0, padding=None, **keywords):
+def _learning(n=1, rate=1.0, dropout=0.0, padding=None, left_over=0.0, **keywords):
     def draw(d):
         v, b, t = d.sizes(3, 3, 7)
         batches = [d.integers(0, v, b, t + 1) for _ in range(n)]
@@ -676,7 +766,8 @@ def _learning(n=1, rate=2.0, dropout=0.0, padding=None, **keywords):
             for ids in batches:
                 ids[:, t // 2 + 1 :] = padding
         options = {**keywords, **({} if padding is None else {"padding": padding})}
-        return d.normal(v, v), batches, rate, options, dropout
+        tables = d.normal(v, v), torch.eye(v) + d.normal(v, v, std=0.2)
+        return *tables, batches, rate, options, dropout, left_over
 
     return draw
 
@@ -685,7 +776,7 @@ def _great_surprise(d):
     """One pair of tokens, the second least expected: a gradient longer than 1."""
     table = d.normal(5, 5, std=4.0)
     ids = torch.tensor([[2, int(table[2].argmin())]])
-    return table, [ids], 2.0, {}, 0.0
+    return table, torch.eye(5), [ids], 1.0, {}, 0.0
 
 
 STEP = Exercise(
@@ -695,6 +786,7 @@ STEP = Exercise(
         Case("one step", "one batch", _learning(clip=100.0), _steps),
         Case("one step", "in training mode", _learning(dropout=1.0), _steps),
         Case("step after step", "three batches", _learning(3, clip=100.0), _steps),
+        Case("step after step", "left over", _learning(2, clip=100.0, left_over=0.3), _steps),
         Case("clipping and padding", "a short leash", _learning(2, clip=0.05), _steps),
         Case("clipping and padding", "the usual leash", _great_surprise, _steps),
         Case("clipping and padding", "padded texts", _learning(2, padding=0, clip=9.0), _steps),
@@ -707,6 +799,16 @@ STEP = Exercise(
             "    pass",
             "The gradients of earlier batches are still there, and backward adds to them: call "
             "optimiser.zero_grad() before it.",
+        ),
+        Slip(
+            "cleared only after the step",
+            train_step,
+            "    optimiser.zero_grad()\n    loss.backward()\n"
+            "    nn.utils.clip_grad_norm_(model.parameters(), clip)\n    optimiser.step()",
+            "    loss.backward()\n    nn.utils.clip_grad_norm_(model.parameters(), clip)\n"
+            "    optimiser.step()\n    optimiser.zero_grad()",
+            "The gradients are cleared after the step, and what stood in them before your first "
+            "step is learned too: call optimiser.zero_grad() before backward.",
         ),
         Slip(
             "the weights do not move",
@@ -730,6 +832,14 @@ STEP = Exercise(
             "nn.utils.clip_grad_value_(model",
             "Every number of the gradient is clipped by itself, which changes its direction: scale "
             "all down together (clip_grad_norm_).",
+        ),
+        Slip(
+            "each matrix clipped by itself",
+            train_step,
+            "nn.utils.clip_grad_norm_(model.parameters(), clip)",
+            "_ = [nn.utils.clip_grad_norm_(p, clip) for p in model.parameters()]",
+            "Each parameter's gradient is clipped by itself, which changes the direction of the "
+            "step: their joint length counts. Give clip_grad_norm_ all parameters at once.",
         ),
         Slip(
             "always clipped to 1",

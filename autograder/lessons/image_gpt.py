@@ -119,11 +119,11 @@ QUANTISE = Exercise(
 )
 
 
-def _cloud(d, n, k, channels, **keywords):
+def _cloud(d, n, k, channels, dtype=torch.float32, **keywords):
     """Pixels around k places, and starting colours drawn apart from them."""
     places = d.normal(k, channels, std=3.0)
     pixels = places[d.integers(0, k, n)] + d.normal(n, channels, std=0.8)
-    return [pixels, d.normal(k, channels, std=2.0)], keywords, False
+    return [pixels.to(dtype), d.normal(k, channels, std=2.0, dtype=dtype)], keywords, False
 
 
 def _lonely(d):
@@ -145,6 +145,7 @@ PALETTE = Exercise(
         Case("one round", "one round, colours", lambda d: _cloud(d, 25, 4, 3, rounds=1)),
         Case("one round", "one round, grey", lambda d: _cloud(d, 20, 5, 1, rounds=1)),
         Case("one round", "one colour for all", lambda d: _cloud(d, 9, 1, 2, rounds=1)),
+        Case("one round", "float64", lambda d: _cloud(d, 18, 3, 2, torch.float64, rounds=1)),
         Case("many rounds", "three rounds", lambda d: _cloud(d, 60, 5, 3, rounds=3)),
         Case("many rounds", "as many rounds as usual", lambda d: _cloud(d, 90, 6, 2)),
         Case("many rounds", "no round", lambda d: _cloud(d, 12, 3, 2, rounds=0)),
@@ -284,12 +285,14 @@ def _weights(d, config: dict, dtype=torch.float32) -> dict:
     return weights
 
 
-def _some(n=None, b=None, dtype=torch.float32, **options):
+def _some(n=None, b=None, dtype=torch.float32, unused=0, **options):
+    """Draw a model and the first pixels of images that lack the last `unused` colours."""
+
     def draw(d):
         k, size, long = d.sizes(3, 3, 7)
         count = long if n is None else n
         config = _config(d, max(count + 1, 3), k, **options)
-        return config, _weights(d, config, dtype), d.integers(0, k, b or size, count)
+        return config, _weights(d, config, dtype), d.integers(0, k - unused, b or size, count)
 
     return draw
 
@@ -317,6 +320,7 @@ MODEL = Exercise(
     cases=[
         Case("scores", "a batch of pixels", _some(), _scores),
         Case("scores", "no pixel yet", _some(n=0), _scores),
+        Case("scores", "pixels without the last colour", _some(unused=1), _scores),
         Case("scores", "a tied table", _some(tied=True), _scores),
         Case("scores", "float64", _some(dtype=torch.float64), _scores),
         Case("bits", "images", _pictures(), _bits),
@@ -339,6 +343,14 @@ MODEL = Exercise(
             "self.gpt.config.vocab_size - 1)",
             "0)",
             "The image starts with colour 0 instead of the start token, whose id is K.",
+        ),
+        Slip(
+            "start token counted from the pixels",
+            ImageGPT.forward,
+            "self.gpt.config.vocab_size - 1)",
+            "ids.max() + 1 if ids.numel() else self.gpt.config.vocab_size - 1)",
+            "The start token is one more than the largest colour in these images, which need not "
+            "be the last of the palette: its id is K, config.vocab_size - 1.",
         ),
         Slip(
             "start token among the answers",
@@ -426,17 +438,26 @@ MODEL = Exercise(
 
 
 def _complete(own, name, place, table, images, rows, draws):
-    """Complete images with a small causal model: its scores rest on the place and on the past."""
+    """Complete images with a small causal model: its scores rest on the place and on the past.
+
+    It has places for the start token and all pixels but the last, as many as it needs. What it
+    reads beyond them is told, not refused.
+    """
     import torch
 
+    longest = [0]
+
     def model(ids):
-        past = torch.cumsum(table[ids] * place[: ids.size(1), :1], dim=1)  # (B, N, K)
+        longest.append(ids.size(1) + 1)
+        places = place[torch.arange(longest[-1]).clamp(max=len(place) - 1)]
+        past = torch.cumsum(table[ids] * places[:-1, :1], dim=1)  # (B, N, K)
         past = torch.cat([torch.zeros(len(ids), 1, table.size(1)), past], dim=1)
-        return place[: ids.size(1) + 1] + past
+        return places + past
 
     given, numbers = images.clone(), draws.clone()
     result = getattr(own, name)(model, given, rows, numbers)
-    return {"result": result, "inputs": [given, numbers]}
+    seen = {"result": result, "too many pixels for the model": max(longest) > len(place)}
+    return seen | {"inputs": [given, numbers]}
 
 
 def _halves(rows=None, b=None, r=None, c=None):
@@ -444,7 +465,7 @@ def _halves(rows=None, b=None, r=None, c=None):
         k, size, high, wide = d.sizes(4, 3, 6)
         high, wide = r or high, c or wide
         kept = high // 2 if rows is None else rows
-        place, table = d.normal(high * wide + 1, k), d.normal(k, k, std=0.7)
+        place, table = d.normal(high * wide, k), d.normal(k, k, std=0.7)
         images = d.integers(0, k, b or size, high, wide)
         draws = torch.rand(images.shape, generator=d.generator)
         return place, table, images, kept, draws
@@ -455,7 +476,7 @@ def _halves(rows=None, b=None, r=None, c=None):
 def _exact(d):
     """Four colours with even odds, and numbers that meet a sum exactly."""
     images, draws = d.integers(0, 4, 3, 4, 2), d.integers(0, 4, 3, 4, 2) / 4
-    return torch.zeros(9, 4), torch.zeros(4, 4), images, 1, draws
+    return torch.zeros(8, 4), torch.zeros(4, 4), images, 1, draws
 
 
 def _rounding(d):
@@ -466,7 +487,7 @@ def _rounding(d):
         scores[-1] = 2.0  # the last colour is likely: no other is near
         if float(scores.softmax(-1).cumsum(-1)[-1]) <= top:
             break
-    place = scores.repeat(5, 1)
+    place = scores.repeat(4, 1)
     return place, torch.zeros(11, 11), d.integers(0, 11, 1, 2, 2), 1, torch.full((1, 2, 2), top)
 
 
@@ -494,6 +515,14 @@ COMPLETE = Exercise(
             "model(images.flatten(1)[:, :n])",
             "The model is shown the true pixels below instead of those it has drawn: every pixel "
             "is easy, and the completion says nothing.",
+        ),
+        Slip(
+            "the whole image read",
+            complete_image,
+            "model(ids[:, :n])[:, -1]",
+            "model(ids)[:, n]",
+            "The model is given all R * W pixels, and with the start token that is one more than "
+            "it has places for. Give it the pixels before this one: ids[:, :n].",
         ),
         Slip(
             "always the likeliest colour",

@@ -569,6 +569,7 @@ def _whole(b=2, **changes):
 
 THREE = _stages(image_size=(12, 12), depths=(2, 1, 2), window_size=3)
 FOUR = _stages(image_size=(8, 8), depths=(1, 1, 1, 1), window_size=1, n_embd=2, n_head=1)
+ODD_FIRST = _stages(image_size=(8, 8), depths=(1, 2))
 TWO_PIXELS = _stages(image_size=(16, 8), patch_size=2, depths=(2, 2))
 PATCHES = "self.project(patchify(images, self.patch_size)).unflatten(1, (rows, columns))"
 LAST = "return self.last_norm(x)"
@@ -587,9 +588,16 @@ WHOLE = Exercise(
         Case("one block", "as many images as windows", _look(4, 4, 1, b=4), _looked),
         Case("stages", "three, the last of one window", THREE, _staged),
         Case("stages", "four, windows of one token", FOUR, _staged),
+        Case("stages", "an odd first stage", ODD_FIRST, _staged),
         Case("stages", "patches of two pixels", TWO_PIXELS, _staged),
         Case("stages", "another shift", _stages(1, window_size=4, shift=1, depths=(4,)), _staged),
         Case("whole model", "a batch of images", _whole(), module),
+        Case(
+            "whole model",
+            "two stages that shift",
+            _whole(image_size=(8, 8), depths=(2, 2)),
+            module,
+        ),
     ],
     slips=[
         Slip(
@@ -703,6 +711,14 @@ WHOLE = Exercise(
             "i % 2 == 0 and not covered",
             "The first block of a stage shifts and the second does not: even blocks stay, odd "
             "blocks shift.",
+        ),
+        Slip(
+            "blocks counted across the stages",
+            MultiScaleViT.encode,
+            "i % 2 == 1 and not covered",
+            "(i + sum(map(len, self.stages[:stage]))) % 2 == 1 and not covered",
+            "The blocks are counted on from stage to stage: after a stage of odd depth the wrong "
+            "ones shift. Count anew in every stage.",
         ),
         Slip(
             "every block shifts",

@@ -15,8 +15,10 @@ GREEK = (
 SCRIPTS = {"English": ENGLISH, "French": FRENCH, "Greek": GREEK}
 
 
-def tokens_per_sign(train_bpe, encode, seed: int, size: int = 6000, n_merges: int = 80) -> dict:
-    """Learn merges from one stretch of Shakespeare; count tokens per sign in the three languages.
+def tokens_per_character(
+    train_bpe, encode, seed: int, size: int = 6000, n_merges: int = 80
+) -> dict:
+    """Learn merges from one stretch of Shakespeare; count tokens per character in three languages.
 
     The two functions come in as arguments, so that anybody's can be measured; the seed says
     where the stretch begins.

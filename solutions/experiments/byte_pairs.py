@@ -11,7 +11,7 @@ from solutions.words import byte_ids, count_words, split_words
 
 SEEDS = (0, 1, 2)
 SIZES = (256, 512, 1024, 2048, 4096)  # vocabularies
-SIGNS = (20_000, 60_000, 200_000, 400_000)  # texts of so many signs
+CHARACTERS = (20_000, 60_000, 200_000, 400_000)  # texts of so many characters
 
 
 def lengths(seed: int, sizes: tuple[int, ...] = SIZES) -> dict[str, list[float]]:
@@ -37,10 +37,10 @@ def lengths(seed: int, sizes: tuple[int, ...] = SIZES) -> dict[str, list[float]]
     return found
 
 
-def costs(signs: tuple[int, ...] = SIGNS, n_merges: int = 128) -> dict[str, list[float]]:
+def costs(characters: tuple[int, ...] = CHARACTERS, n_merges: int = 128) -> dict[str, list[float]]:
     """Time both ways of training, and encoding with and without keeping words, on longer texts."""
     found = {name: [] for name in ("plain", "in place", "every word", "kept words")}
-    for n in signs:
+    for n in characters:
         start = text()[:n]
         words = count_words(start)
         merges = train_fast(words, n_merges)

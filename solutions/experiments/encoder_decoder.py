@@ -7,7 +7,6 @@ from functools import cache, partial
 import torch
 from torch import nn
 
-from solutions.alignment import Seq2Seq
 from solutions.data.tiny_french import (
     ENGLISH,
     FRENCH,
@@ -19,6 +18,7 @@ from solutions.data.tiny_french import (
     read,
 )
 from solutions.encoder_decoder import Transformer, smoothed_loss
+from solutions.experiments import alignment as lesson_2
 from solutions.studies.translation import batches, exact_matches, translation_loss
 from solutions.teacher_forcing import warmup_rate
 from solutions.train import Recipe, train
@@ -26,15 +26,19 @@ from solutions.train import Recipe, train
 SEEDS = (0, 1)
 N_PAIRS = 20_000
 STEPS, PEEK_STEPS, RNN_STEPS = 1000, 350, 400
-RNN_WIDTH = 72  # as in lesson 2
 LENGTHS = (16, 32, 64, 128, 256, 512)
 BANDS = {"3-6": (3, 6), "7-9": (7, 9), "10-13": (10, 13), "14-16": (14, 16)}
 
 
 def build(kind: str, causal: bool = True) -> nn.Module:
-    """Make a translator for tiny_french, not yet trained: "transformer" or lesson 2's "rnn"."""
+    """Make a translator for tiny_french, not yet trained.
+
+    "transformer", or one of lesson 2: "rnn" with attention, "single" with one vector in its place.
+    """
     if kind == "rnn":
-        return Seq2Seq(len(FRENCH), len(ENGLISH), 64, RNN_WIDTH)
+        return lesson_2.build(lesson_2.ATTENTION)
+    if kind == "single":
+        return lesson_2.build(lesson_2.SINGLE, attend=False)
     return Transformer(len(FRENCH), len(ENGLISH), 64, 4, 2, n_hidden=128, causal=causal)
 
 
@@ -74,9 +78,7 @@ def translator(
     kind: str, seed: int, causal: bool = True, steps: int = STEPS, every: int = 100
 ) -> dict:
     """Train a translator; return its parameters, all losses, and notes taken on the way."""
-    rate = {"rnn": 1.2e-2, "transformer": 6e-3}[kind]
-    decay = {"rnn": 0.05, "transformer": 0.0}[kind]
-    warmup = {"rnn": 50, "transformer": 100}[kind]
+    rate, warmup, decay = (6e-3, 100, 0.0) if kind == "transformer" else (1.2e-2, 50, 0.05)
     torch.manual_seed(seed)
     model, draw = build(kind, causal), training()
     test = [pair for ends in BANDS.values() for pair in draw_pairs(30, 7, True, *ends)]
@@ -110,11 +112,13 @@ def one_batch(smoothing: float, steps: int = 150) -> dict:
     return {"loss": losses, "right": right}
 
 
-def step_milliseconds(kind: str, n_batch: int = 4, repeats: int = 3) -> list[float]:
+def step_milliseconds(
+    kind: str, n_batch: int = 4, lengths: tuple[int, ...] = LENGTHS, repeats: int = 3
+) -> list[float]:
     """Measure one training step on random sentences of every length, in processor time."""
     torch.manual_seed(0)
     model, found = build(kind), []
-    for n in LENGTHS:
+    for n in lengths:
         source, target = (torch.randint(3, 100, (n_batch, n)) for _ in range(2))
         step = partial(_step, model, source, target)
         step()  # the first one allocates
@@ -132,11 +136,18 @@ def _step(model: nn.Module, source: torch.Tensor, target: torch.Tensor) -> float
 RUNS = [
     (translator, {"kind": "transformer", "seed": 0, "every": 50}),
     *((translator, {"kind": "transformer", "seed": seed}) for seed in SEEDS[1:]),
-    (translator, {"kind": "rnn", "seed": 0, "steps": RNN_STEPS, "every": 50}),
+    *(
+        (translator, {"kind": kind, "seed": 0, "steps": RNN_STEPS, "every": 50})
+        for kind in ("rnn", "single")
+    ),
     (
         translator,
         {"kind": "transformer", "seed": 0, "causal": False, "steps": PEEK_STEPS, "every": 25},
     ),
-    *((step_milliseconds, {"kind": kind}) for kind in ("rnn", "transformer")),
+    *(
+        (step_milliseconds, {"kind": kind, **given})
+        for kind in ("rnn", "transformer")
+        for given in ({}, {"n_batch": 64, "lengths": [16], "repeats": 9})
+    ),
     *((one_batch, {"smoothing": smoothing}) for smoothing in (0.0, 0.1)),
 ]

@@ -35,14 +35,26 @@ def storyteller() -> GPT:
 
 
 def judged(stories: list[list[str]]) -> dict:
-    """Ask the grammar: which stories it could have told, and how surprising those are."""
-    nats = []
+    """Ask the grammar: which stories it could have told, and how surprising those are.
+
+    Of the others, the share whose hero has a friend of the same name.
+    """
+    nats, wrong = [], []
     for words in stories:
         try:
             nats.append(story_nats(words))
-        except (ValueError, KeyError):
-            continue  # a word that the grammar never says there
-    return {"right": len(nats) / len(stories), "nats": sum(nats) / max(1, len(nats))}
+        except (ValueError, KeyError):  # a word that the grammar never says there
+            wrong.append(words)
+    return {
+        "right": len(nats) / len(stories),
+        "nats": sum(nats) / max(1, len(nats)),
+        "own friend": sum(map(own_friend, wrong)) / max(1, len(wrong)),
+    }
+
+
+def own_friend(words: list[str]) -> bool:
+    """Look at "once mia the ... a friend called mia": are the two names the same?"""
+    return "called" in words[1:-1] and words[1] == words[words.index("called") + 1]
 
 
 def drawn(seed: int, n: int) -> list[dict]:

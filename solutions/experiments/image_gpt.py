@@ -68,6 +68,7 @@ def drawn(steps: int, seed: int) -> dict:
         return odds.flatten(0, 1)[: ids.size(1) + 1].expand(len(ids), -1, -1)
 
     judge = linear_probe(images.flatten(1), labels, N_CLASS)
+    upper = linear_probe(images[..., :4, :].flatten(1), labels, N_CLASS)  # sees the top half only
 
     def judged(tokens: Tensor) -> float:
         return share_right(judge, palette[tokens].flatten(1), names)
@@ -86,6 +87,7 @@ def drawn(steps: int, seed: int) -> dict:
             "completed by the model": judged(complete_image(model, some, 4, draws)),
             "drawn place by place": judged(complete_image(by_place, some, 4, draws)),
             "left blank": judged(blank),
+            "judged by the top half": share_right(upper, palette[some[:, :4]].flatten(1), names),
         },
     }
 
@@ -98,6 +100,7 @@ def views(model: ImageGPT, untrained: ImageGPT, tokens: Tensor, palette: Tensor)
         "raw pixels, one-hot": F.one_hot(tokens, N_COLOUR).float().flatten(1),
         "how often each grey": F.one_hot(tokens, N_COLOUR).float().flatten(1, 2).mean(1),
         "untrained, after 3 blocks": random[-1],
+        "untrained, row means": pixel_features(untrained, tokens, pieces=8)[-1],
     }
     found |= {f"mean after {n} blocks": x for n, x in enumerate(pooled)}
     rows = pixel_features(model, tokens, pieces=8)

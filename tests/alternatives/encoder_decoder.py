@@ -77,7 +77,7 @@ class Decoder__full_mask_where_not_causal(reference.Decoder):
 class Decoder__batched_mask(reference.Decoder):
     def forward(self, tokens, memory, memory_mask=None):
         b, t = tokens.shape
-        forbidden = torch.triu(torch.ones(t, t), diagonal=1).bool()
+        forbidden = torch.triu(torch.ones(t, t, device=tokens.device), diagonal=1).bool()
         mask = (~forbidden).repeat(b, 1, 1) if self.causal else None
         x = self.embedding(tokens)
         for block in self.blocks:

@@ -11,8 +11,8 @@ from solutions.gpt_block import Block, draw_weights, make_norm
 from solutions.position import LearnedPositions
 
 
-def next_token_loss__all_ids_read(model, ids, padding=None):
-    scores = model(ids)[:, :-1].transpose(1, 2)  # (B, V, T)
+def next_token_loss__classes_second(model, ids, padding=None):
+    scores = model(ids[:, :-1]).transpose(1, 2)  # (B, V, T)
     if padding is None:
         return F.cross_entropy(scores, ids[:, 1:])
     return F.cross_entropy(scores, ids[:, 1:], ignore_index=padding)

@@ -138,10 +138,11 @@ def complete_image__row_and_column(model, images, rows, draws):
 
 
 @torch.no_grad()
-def complete_image__whole_images_read(model, images, rows, draws):
+def complete_image__all_but_the_last_pixel_read(model, images, rows, draws):
     made, numbers = images.flatten(1).clone(), draws.flatten(1)
     for n in range(rows * images.shape[2], made.shape[1]):
-        sums = model(made)[:, n].softmax(-1).cumsum(-1)  # a causal model: later pixels are idle
+        scores = model(made[:, :-1])[:, n]  # a causal model: later pixels are idle
+        sums = scores.softmax(-1).cumsum(-1)
         above = sums > numbers[:, n, None]
         above[:, -1] = True
         made[:, n] = above.int().argmax(-1)
