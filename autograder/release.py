@@ -9,6 +9,7 @@ import importlib
 import inspect
 import re
 import textwrap
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,12 @@ from nbformat import NotebookNode
 
 from autograder.exercise import Choice, Conclusion, Exercise, Lesson
 from autograder.lessons import load
-from autograder.repository import EXERCISES, address, colab, order
+from autograder.repository import EXERCISES, ROOT, address, colab, order
 from autograder.slips import source_of
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 STEPS = "LockCells ClearSolutions ClearOutput ClearHiddenTests ComputeChecksums CheckCellMetadata"
-VERSION = "v0.1.0"
 TOTAL = 100
 
 
@@ -83,9 +83,15 @@ def _metadata() -> NotebookNode:
     return nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
 
 
+def tag() -> str:
+    """Return the tag that notebooks install from; the version is written in pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"v{project['version']}"
+
+
 def setup_text(lesson: str) -> str:
     """Return the first code cell: install on Colab, and make sure the packages are ours."""
-    command = f'pip install "git+{address()}@{VERSION}"'
+    command = f'pip install "git+{address()}@{tag()}"'
     return textwrap.dedent(
         f"""\
         import sys

@@ -121,6 +121,12 @@ def test_every_code_cell_is_python_that_compiles(released, lesson):
             compile(TransformerManager().transform_cell(cell.source), cell.id, "exec")
 
 
+def test_notebooks_install_the_version_of_the_project(tmp_path, monkeypatch):
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "9.8.7"\n')
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    assert release.setup_text("warm_up").count('@v9.8.7"') == 2
+
+
 def test_a_function_is_released_with_its_docstring_and_an_empty_body(released):
     cells = {c.id: c.source for c in released["warm_up"].cells}
     shown = cells["warm_up-weighted_average"]
