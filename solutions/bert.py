@@ -16,10 +16,10 @@ def mask_tokens(
 ) -> tuple[Tensor, Tensor]:
     """Hide some tokens and say what they were: the exercise that BERT sets itself.
 
-    ids (...), whole numbers; draws (3, ...), uniform random numbers from 0 to 1, three for
-    each token -> the ids to read (...) and the labels (...), two new tensors like ids.
-    Ids below n_special are special ([PAD], [CLS], ...) and never chosen. Any other token
-    is chosen where draws[0] is below share. What is read at a chosen place: with draws[1]
+    ids (...), whole numbers; draws (3, ...), uniform random numbers from 0 to 1 of any float
+    type, three for each token -> the ids to read (...) and the labels (...), two new tensors
+    like ids. Ids below n_special are special ([PAD], [CLS], ...) and never chosen. Any other
+    token is chosen where draws[0] is below share. What is read at a chosen place: with draws[1]
     below 0.8 mask_id; from 0.8 on, below 0.9, a random token; from 0.9 on the token itself.
     The random token is n_special + int(draws[2] * (n_vocab - n_special)): never a special
     one, and now and then the token itself. The label of a chosen place is the token that
@@ -31,7 +31,7 @@ def mask_tokens(
     """
     chosen = (draws[0] < share) & (ids >= n_special)
     labels = torch.where(chosen, ids, IGNORE)
-    other = n_special + (draws[2] * (n_vocab - n_special)).long()
+    other = n_special + (draws[2] * (n_vocab - n_special)).to(ids.dtype)
     hidden = torch.where(chosen & (draws[1] < 0.9), other, ids)
     return torch.where(chosen & (draws[1] < 0.8), mask_id, hidden), labels
 

@@ -72,7 +72,7 @@ def encode(ids: Sequence[int], merges: dict[Pair, int]) -> tuple[int, ...]:
 
     ids: the word in byte ids; merges: {pair: new id} in the order learned, so the earliest has the
     smallest new id. All its occurrences are merged, then the word is looked at anew, until it holds
-    no pair of merges.
+    no pair of merges. Both arguments stay as they are.
 
     >>> encode((1, 2, 3), {(2, 3): 256, (1, 2): 257, (1, 256): 258})
     (258,)

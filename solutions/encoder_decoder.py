@@ -142,7 +142,7 @@ class Transformer(nn.Module):
 
         source (B, S), target (B, T) y_1 ... y_T, which ends in EOS and is filled up with PAD
         -> logits (B, T, n_target); those at place i are for target[:, i]. The decoder reads the
-        target shifted to the right.
+        target shifted to the right. Work on the device of the ids.
         """
         return self.decode(shift_right(target), *self.encode(source))
 
@@ -179,7 +179,8 @@ def greedy_decode(model: nn.Module, source: Tensor, n_max: int) -> Tensor:
     model: has `encode(source)`, which returns memory and mask, and `decode(tokens, memory, mask)`
     -> logits (B, T, V), as in Transformer; encode the source once. source (B, S) -> ids (B, n):
     the words, EOS, then PAD, without SOS. Writing stops when the last sentence has written its
-    EOS (n is the length of the longest one), and after n_max words in any case.
+    EOS (n is the length of the longest one), and after n_max words in any case. Work on the device
+    of the source.
     """
     memory, mask = model.encode(source)
     tokens = torch.full_like(source[:, :1], SOS)  # (B, 1)

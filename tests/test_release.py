@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 
 import nbformat
 import pytest
@@ -97,6 +98,15 @@ def test_the_points_sum_to_one_hundred_and_every_question_has_its_check(released
         )
         role = cell.metadata.nbgrader
         assert role.grade and role.locked and not role.solution and role.points == points
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_announced_minutes_are_those_of_the_tasks(lesson):
+    text = (EXERCISES / f"{lesson}.md").read_text(encoding="utf-8")
+    tasks = map(int, re.findall(r'"minutes": (\d+)', text))
+    written = map(int, re.findall(r"^## .* points, about (\d+) minutes\)", text, re.MULTILINE))
+    announced = re.search(r"about\s+(\d+)\s+minutes", text)
+    assert abs(int(announced[1]) - sum(tasks) - sum(written)) <= 5
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

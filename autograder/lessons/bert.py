@@ -212,7 +212,7 @@ MASKING = Exercise(
         Slip(
             "special tokens as random ones",
             mask_tokens,
-            "n_special + (draws[2] * (n_vocab - n_special)).long()",
+            "n_special + (draws[2] * (n_vocab - n_special)).to(ids.dtype)",
             "(draws[2] * n_vocab).long()",
             "A random token may be a special one: draw among the words, from n_special on.",
         ),
@@ -265,9 +265,9 @@ def _ids(d, b, t, padding="none"):
     return ids
 
 
-def _text(padding="none", segments=False, b=3, t=6, dropout=0.0):
+def _text(padding="none", segments=False, b=3, t=6, dropout=0.0, n_layer=2):
     def draw(d):
-        config = _config(d, n_layer=2) | {"dropout": dropout}
+        config = _config(d, n_layer) | {"dropout": dropout}
         ids = _ids(d, b, t, padding)
         kinds = d.integers(0, 3, b, t) if segments else None
         return config, _weights(d, config), ids, kinds
@@ -297,6 +297,32 @@ def _vectors(own, name, config, weights, ids, segments):
     return seen
 
 
+def _one_after_another(own, name, config, weights, ids, segments):
+    """Read two batches with different padding, one after the other, with the same model."""
+    bert = own.BERT(**config)
+    bert.load_state_dict(weights)
+    bert.eval()
+    batches = ids, ids.flip(0)
+    return [(bert(each) * (each != 0).unsqueeze(-1)).detach() for each in batches]
+
+
+def _dropped_once(own, name, config, weights, ids, segments):
+    """Train with a dropout of 0.5 and no blocks: what is not dropped is doubled, no more."""
+    import torch
+
+    bert = own.BERT(**config)
+    bert.load_state_dict(weights)
+    with torch.no_grad():
+        whole = bert.eval()(ids)
+        torch.manual_seed(0)
+        halved = bert.train()(ids)
+    dropped = halved == 0
+    return {
+        "some numbers are dropped": bool(0.2 < dropped.float().mean() < 0.8),
+        "the others are doubled": bool((dropped | (halved - 2 * whole).abs().lt(1e-4)).all()),
+    }
+
+
 def _all_dropped(own, name, config, weights, ids, segments):
     """Train with a dropout of 1: nothing of the words gets past the first sum."""
     bert = own.BERT(**config)
@@ -317,7 +343,9 @@ ENCODER = Exercise(
         Case("segments", "three segments", _text(segments=True), _vectors),
         Case("padding", "padding at the end", _text("end"), _vectors),
         Case("padding", "padding inside", _text("inside", b=1), _vectors),
+        Case("padding", "one batch after another", _text("end"), _one_after_another),
         Case("dropout", "everything dropped", _text(dropout=1.0), _all_dropped),
+        Case("dropout", "half of it", _text(b=9, t=9, dropout=0.5, n_layer=0), _dropped_once),
         Case("dropout", "at rest", _text(dropout=1.0), _vectors),
     ],
     slips=[
@@ -363,6 +391,21 @@ ENCODER = Exercise(
             "self.dropout(self.norm(x))",
             "self.norm(x)",
             "`dropout` is not used on the normalised embeddings.",
+        ),
+        Slip(
+            "mask kept from the first texts",
+            BERT.forward,
+            "padding_mask(ids)",
+            'vars(self).setdefault("kept", padding_mask(ids))',
+            "The padding mask of the first texts is kept and used for all later ones: make it in "
+            "every call.",
+        ),
+        Slip(
+            "dropped out twice",
+            BERT.forward,
+            "self.dropout(self.norm(x))",
+            "self.dropout(self.norm(self.dropout(x)))",
+            "There is a second dropout: only the normalised embeddings are dropped out.",
         ),
         Slip(
             "dropout never rests",
@@ -512,6 +555,7 @@ def _asked(padding="none", segments=False, which="some"):
         if which == "some":
             labels[0, 1:4] = d.integers(4, 19, 3)
             labels[1, 2] = d.integers(4, 19, 1)
+            labels[ids == 0] = IGNORE  # what stands at padding is nobody's business
         if which == "one":
             labels[1, 2] = d.integers(4, 19, 1)
         if which == "all":
@@ -520,6 +564,13 @@ def _asked(padding="none", segments=False, which="some"):
         return config, weights, ids, labels, kinds, which != "none"
 
     return draw
+
+
+def _sure(d):
+    """Draw scores so far apart that the probabilities of most words round to 0."""
+    config, weights, *rest = _asked()(d)
+    weights["bias"] = d.normal(*weights["bias"].shape, std=80.0)
+    return config, weights, *rest
 
 
 READ_OUT = "x = self.norm(F.gelu(self.transform(self.bert(ids, segments))))"
@@ -535,6 +586,7 @@ PRETRAINING = Exercise(
         Case("loss", "labels at some places", _asked(), _loss),
         Case("loss", "labels at some places, padding, segments", _asked("inside", True), _loss),
         Case("loss", "a single label", _asked(which="one"), _loss),
+        Case("loss", "a model that is very sure", _sure, _loss),
         Case("loss", "labels everywhere", _asked(which="all"), _loss),
         Case("no labels", "nothing is asked for", _asked(which="none"), _loss),
     ],
@@ -713,17 +765,23 @@ def _dropped_head(own, name, config, weights, options, ids, segments):
 
 
 def _half_dropped(own, name, config, weights, options, ids, segments):
-    """Train with a dropout of 0.5 on one text many times; how often one number of it is dropped."""
+    """Train with a dropout of 0.5 on one text many times; what becomes of its numbers."""
     import torch
 
     model = getattr(own, name)(own.BERT(**config), 4, **options)
     model.load_state_dict(weights)
     model.head.weight.data = torch.eye(*model.head.weight.shape)
     model.head.bias.data.zero_()
-    model.train()
-    torch.manual_seed(0)
-    dropped = (model(ids[:1].repeat(400, 1), None)[:, 0] == 0).float().mean()
-    return {"half of the texts' numbers are dropped": bool(0.35 < dropped < 0.65)}
+    texts = ids[:1].repeat(400, 1)
+    with torch.no_grad():
+        whole = model.eval()(texts, None)
+        torch.manual_seed(0)
+        halved = model.train()(texts, None)
+    dropped = halved == 0
+    return {
+        "half of the numbers are dropped": bool(0.4 < dropped.float().mean() < 0.6),
+        "the others are doubled": bool((dropped | (halved - 2 * whole).abs().lt(1e-4)).all()),
+    }
 
 
 def _headed(head, padding="none", segments=False, b=3, t=6, dropout=0.0, **options):
@@ -915,6 +973,7 @@ WORDS = Exercise(
         Case("values", "padding, segments", _headed(TokenClassifier, "end", True), _built_head),
         Case("values", "one token", _headed(TokenClassifier, b=2, t=1), _built_head),
         Case("dropout", "everything dropped", _headed(TokenClassifier, dropout=1.0), _dropped_head),
+        Case("dropout", "half of it", _headed(TokenClassifier, dropout=0.5), _half_dropped),
         Case("dropout", "at rest", _headed(TokenClassifier, dropout=1.0), _built_head),
     ],
     slips=[

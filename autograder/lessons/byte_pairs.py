@@ -22,12 +22,9 @@ def _words(d: Draw, n: int = 8, letters: int = 3) -> dict[tuple[int, ...], int]:
 
 
 def _counted(own, name, words):
-    """Count pairs; a pair counted zero times is as good as none."""
+    """Count pairs, and see whether the words are left as they were."""
     given = dict(words)
-    result = own.count_pairs(given)
-    if isinstance(result, dict):
-        result = {pair: n for pair, n in result.items() if n}
-    return {"result": result, "inputs": list(given.items())}
+    return {"result": own.count_pairs(given), "inputs": list(given.items())}
 
 
 COUNT = Exercise(
@@ -101,7 +98,6 @@ COUNT = Exercise(
             "The count of a pair is overwritten by the last word that holds it: add up.",
         ),
     ],
-    equivalent={"count_pairs: dict(counts) -> counts": "a Counter is a dictionary"},
 )
 
 
@@ -128,6 +124,12 @@ MERGE = Exercise(
         Case("values", "a pair beside itself", lambda d: ((1, 2, 1, 2, 1), (1, 2), 256), _merged),
         Case("values", "a pair that is not there", lambda d: ((2, 1, 3), (1, 2), 256), _merged),
         Case("values", "the two ids apart", lambda d: ((1, 3, 2), (1, 2), 256), _merged),
+        Case(
+            "values",
+            "ids with the same digits",
+            lambda d: ((31, 2, 1, 25, 1, 2), (1, 2), 256),
+            _merged,
+        ),
         Case("values", "a single token", lambda d: ((4,), (4, 4), 256), _merged),
         Case("values", "no tokens", lambda d: ((), (4, 4), 256), _merged),
         Case("values", "merged tokens", lambda d: ((300, 0, 300, 0), (300, 0), 301), _merged),
@@ -214,7 +216,11 @@ MERGE = Exercise(
 def _learned(own, name, words, n_merges, tie=None):
     """Learn merges, in order; a tie rule is named, since functions do not cross the wall."""
     given = dict(words)
-    rules = {"max": max, "by second id": lambda pairs: min(pairs, key=lambda pair: pair[::-1])}
+    rules = {
+        "max": max,
+        "by second id": lambda pairs: min(pairs, key=lambda pair: pair[::-1]),
+        "the middle one": lambda pairs: sorted(pairs)[len(pairs) // 2],  # it needs a list
+    }
     result = own.train_bpe(given, n_merges, **({"tie": rules[tie]} if tie else {}))
     result = list(result.items()) if isinstance(result, dict) else result
     return {"result": result, "inputs": list(given.items())}
@@ -242,9 +248,15 @@ TRAIN = Exercise(
             _learned,
         ),
         Case("ties", "all pairs equally frequent", lambda d: (_TIES, 4), _learned),
-        Case("ties", "a tie with a new token", lambda d: ({(4, 5, 6): 1, (5, 6): 2}, 3), _learned),
+        Case(
+            "ties",
+            "a tie with a new token",
+            lambda d: ({(5, 6, 4): 2, (5, 6): 1, (7, 8): 2}, 3),
+            _learned,
+        ),
         Case("ties", "the largest pair", lambda d: (_TIES, 4, "max"), _learned),
         Case("ties", "by the second id", lambda d: (_words(d, 9), 5, "by second id"), _learned),
+        Case("ties", "the middle one", lambda d: (_TIES, 4, "the middle one"), _learned),
         Case("the end", "no pair left", lambda d: ({(1, 2, 3): 1, (4,): 2}, 9), _learned),
         Case("the end", "no merges asked for", lambda d: (_words(d, 3), 0), _learned),
         Case("the end", "no words at all", lambda d: ({}, 3), _learned),
@@ -338,8 +350,11 @@ TRAIN = Exercise(
 
 def _encoded(own, name, ids, merges):
     """Encode one word; a list is as good as a tuple."""
-    result = own.encode(ids, dict(merges))
-    return list(result) if isinstance(result, list | tuple) else result
+    given = list(ids) if isinstance(ids, list) else ids
+    ranks = dict(merges)
+    result = own.encode(given, ranks)
+    result = list(result) if isinstance(result, list | tuple) else result
+    return {"result": result, "inputs": [list(given), list(ranks.items())]}
 
 
 def _trained(longest: int, n_merges: int = 12):
@@ -364,6 +379,13 @@ ENCODE = Exercise(
             _encoded,
         ),
         Case("order of the merges", "a chain", lambda d: ((1, 2, 3, 4, 9), _RANKS), _encoded),
+        Case(
+            "order of the merges",
+            "down to one token",
+            lambda d: ((1, 2, 3), {(2, 3): 256, (1, 2): 257, (1, 256): 258}),
+            _encoded,
+        ),
+        Case("order of the merges", "a list", lambda d: ([1, 2, 3, 4, 2], _RANKS), _encoded),
         Case(
             "order of the merges",
             "a longer token that training would not make",
@@ -391,6 +413,22 @@ ENCODE = Exercise(
             "pairs[0]",
             "The leftmost pair that can be merged is merged. Training merged the earliest learned "
             "pair first: take the pair with the smallest new id.",
+        ),
+        Slip(
+            "merges taken out",
+            encode,
+            "merges[first]",
+            "merges.pop(first)",
+            "Every merge that is used is taken out of `merges`: the next word is encoded without "
+            "it. Leave the dictionary as it is.",
+        ),
+        Slip(
+            "too few rounds",
+            encode,
+            "for _ in ids[1:]:",
+            "for _ in ids[1::2]:",
+            "Merging stops too early: a word of n ids may take n - 1 merges. Go on until it holds "
+            "no pair of merges.",
         ),
         Slip(
             "latest merge first",
@@ -475,7 +513,7 @@ def _read(own, name, merges, specials, ids):
 
 _LEARNT_FROM = "the cat's other hat, the mother's café;\n\n\nthere, there!   the\n\n\n"
 _MERGES = train_bpe(count_words(_LEARNT_FROM * 2), 20)
-_END = ("<|end|>", "<|user|>")
+_END = ("<|user|>", "<|end|>")
 _FIRST = 256 + len(_MERGES)  # the id of the first of them
 _LINES = (
     "the mother of the cats",
@@ -698,8 +736,9 @@ WHICH_LINE = Choice(
         "c": "The text has grown, so a byte was written twice. Every token spells its two halves, "
         "so only a merge that leaves one of them standing can do that: column by column, each new "
         "merge adds the bytes of its right half once more.",
-        "d": "Counted across borders, pairs such as (w, space) would be learned. They are "
-        "useless inside words, but the way back would be exact.",
+        "d": "Counted across borders, pairs such as (w, l), from the end of *low* to the start of "
+        "*lower*, would be learned. They are useless inside words, but the way back would be "
+        "exact.",
     },
 )
 

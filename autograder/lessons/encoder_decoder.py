@@ -17,7 +17,7 @@ from autograder.exercise import (
 from autograder.probe import module
 from autograder.puzzle import Puzzle
 from autograder.slips import Slip, patched
-from solutions.data.tiny_french import EOS, PAD
+from solutions.data.tiny_french import EOS, PAD, SOS
 from solutions.encoder_decoder import (
     Decoder,
     DecoderBlock,
@@ -318,9 +318,9 @@ def _after_a_short_one(own, name, config, weights, args, kwargs):
 
 def _elsewhere(own, name, config, weights, args, kwargs):
     """Say where the result is when all is on `meta`: a device without numbers, there everywhere."""
-    decoder = getattr(own, name)(**config).to("meta")
+    model = getattr(own, name)(**config).to("meta")
     try:
-        return f"the result is on {decoder(*(a.to('meta') for a in args)).device.type}"
+        return f"the result is on {model(*(a.to('meta') for a in args)).device.type}"
     except RuntimeError:
         return "tensors of two devices meet"
 
@@ -494,7 +494,7 @@ DECODER = Exercise(
 
 def _sentences(d, b, n, n_vocab, end=False):
     """Draw ids (B, n) of different lengths, the first of them full; with `end`, EOS comes last."""
-    ids = d.integers(EOS + 1, n_vocab, b, n)
+    ids = d.integers(EOS + 1 if end else SOS, n_vocab, b, n)
     lengths = d.integers(1, n + 1, b)
     lengths[0] = n
     places = torch.arange(n)
@@ -536,6 +536,15 @@ def _decode(own, name, config, weights, tokens, memory, mask):
     return {"result": scored.detach(), "inputs": [tokens, memory, mask]}
 
 
+def _two_batches(own, name, config, weights, args, kwargs):
+    """Score two batches of sentences, one after the other, with one model."""
+    model = getattr(own, name)(**config)
+    model.load_state_dict(weights)
+    model.eval()
+    later = [ids.flip(0) for ids in args]
+    return [model(*given).detach() for given in (args, later)]
+
+
 def _reading(b, s):
     return lambda d: (*_transformer(d, 1), _sentences(d, b, s, 9))
 
@@ -569,6 +578,8 @@ TRANSFORMER = Exercise(
         ),
         Case("forward", "as many of all", _teaching(b=4, s=4, t=4, n_layer=1), module),
         Case("forward", "two layers, post-norm", _teaching(norm="post"), module),
+        Case("forward", "one batch after another", _teaching(b=3, n_layer=1), _two_batches),
+        Case("forward", "on another device", _teaching(n_layer=1), _elsewhere),
     ],
     slips=[
         Slip(
@@ -594,11 +605,34 @@ TRANSFORMER = Exercise(
             "The mask is the wrong way round: True at words, False at padding.",
         ),
         Slip(
-            "EOS taken for padding",
+            "a word taken for padding",
             Transformer.encode,
             "padding_mask(source, PAD)",
             "padding_mask(source, EOS + 1)",
             "The mask hides a real word instead of padding: compare the ids with PAD.",
+        ),
+        Slip(
+            "EOS taken for padding",
+            Transformer.encode,
+            "padding_mask(source, PAD)",
+            "padding_mask(source, EOS)",
+            "The ids are compared with EOS, so padding stays visible to encoder and decoder: "
+            "compare them with PAD.",
+        ),
+        Slip(
+            "only words with a meaning seen",
+            Transformer.encode,
+            "padding_mask(source, PAD)",
+            "(source > EOS).unsqueeze(1)",
+            "SOS and EOS are hidden as well, but they may be read like words: hide PAD alone.",
+        ),
+        Slip(
+            "memory kept from the first source",
+            Transformer.forward,
+            "*self.encode(source)",
+            '*vars(self).setdefault("kept", self.encode(source))',
+            "What was read from the first source is kept and used for all later ones: call "
+            "`encode` in every forward pass. (Once per source, not once for ever.)",
         ),
         Slip(
             "mask without an axis for the queries",
@@ -688,7 +722,7 @@ TRANSFORMER = Exercise(
 )
 
 
-def _loss(*leading, v=None, smoothing=None, padded=True, padding=None, dtype=torch.float32):
+def _loss(*leading, v=None, smoothing=None, padded=True, padding=None):
     """Draw logits (*leading, V) and targets, some of them padding, but not all."""
 
     def draw(d):
@@ -702,13 +736,13 @@ def _loss(*leading, v=None, smoothing=None, padded=True, padding=None, dtype=tor
             target = target.masked_fill(fill, filler)
         options = {} if smoothing is None else {"smoothing": smoothing}
         options |= {} if padding is None else {"padding": padding}
-        return args(d.normal(*leading, n_vocab, std=2.0, dtype=dtype), target, **options)
+        return args(d.normal(*leading, n_vocab, std=2.0), target, **options)
 
     return draw
 
 
 def _large(d):
-    logits = d.normal(3, 5, std=200.0, dtype=torch.float64)
+    logits = d.normal(3, 5, std=200.0)
     logits[1, 2] = 5000.0
     return args(logits, torch.tensor([1, 2, 4]), smoothing=0.2)
 
@@ -725,7 +759,6 @@ LOSS = Exercise(
         Case("values", "no smoothing", _loss(2, 5, padded=False, smoothing=0.0)),
         Case("values", "a single word", _loss(1, padded=False, smoothing=0.3)),
         Case("values", "three axes in front", _loss(2, 3, 2, padded=False)),
-        Case("values", "float64", _loss(3, 4, padded=False, dtype=torch.float64)),
         Case("padding", "padded sentences", _loss(3, 5)),
         Case("padding", "padded sentences, no smoothing", _loss(4, 3, smoothing=0.0)),
         Case("padding", "another id for padding", _loss(3, 4, v=6, padding=3)),
@@ -864,14 +897,14 @@ def _greedy(own, name, table, source, n_max):
         def __init__(self):
             super().__init__()
             self.anchor = torch.nn.Parameter(torch.zeros(1))  # to tell the device, if asked
-            self.encoded, self.decoded = 0, 0
+            self.encoded, self.longest = 0, 0
 
         def encode(self, source):
             self.encoded += 1
             return source * 3, (source != 0).unsqueeze(1)
 
         def decode(self, tokens, memory, mask):
-            self.decoded += 1
+            self.longest = max(self.longest, tokens.size(1))
             hidden = torch.ones_like(memory, dtype=torch.bool) if mask is None else mask.squeeze(1)
             read = (memory + 1).masked_fill(~hidden, 0).sum(1, keepdim=True)
             place = torch.arange(1, tokens.size(1) + 1)
@@ -883,7 +916,7 @@ def _greedy(own, name, table, source, n_max):
     model = Model().eval()
     with torch.no_grad():
         written = getattr(own, name)(model, source, n_max)
-    counts = {"times encoded": model.encoded, "times decoded": model.decoded}
+    counts = {"times encoded": model.encoded, "longest text shown to decode": model.longest}
     return {"result": written, "inputs": [source]} | counts
 
 
@@ -1092,15 +1125,16 @@ WHICH_LINE = Choice(
     points=6,
     right="c",
     answers={
-        "a": "Without the causal mask the upper triangle would be filled too: word 4 would move "
+        "a": "Without the causal mask the upper triangle would be filled too: word 3 would move "
         "the scores for word 0. (All columns but the last: the shift drops the last word.)",
         "b": "Padding of the source has nothing to do with the target's words: the picture would "
         "be right, empty on and above the diagonal.",
         "c": "The triangle looks like a healthy causal mask, and the mask is there. But with the "
         "target shifted, place t reads the words before t, so the diagonal would be empty. Here "
         "the scores for word t depend on word t itself: the decoder reads the answer.",
-        "d": "With the mask transposed the upper triangle would be filled and the lower one would "
-        "not.",
+        "d": "With the mask transposed place t reads word t - 1 and all later ones but the last: "
+        "the places just below the diagonal, on it and above it would be filled, the rest of the "
+        "lower triangle would be empty.",
     },
 )
 

@@ -36,6 +36,10 @@ def _ties(k):
     return draw
 
 
+def _rows(scores, p_or_k):
+    return lambda d: (*args(torch.tensor([scores]), p_or_k), NO_GRADIENT)
+
+
 def _cut_before(p_or_k):
     def draw(d):
         scores = d.normal(2, 7)
@@ -59,6 +63,8 @@ TOP_K = Exercise(
         Case("values", "two leading axes, float64", _top_k(2, 3, dtype=torch.float64)),
         Case("values", "transposed", lambda d: (*args(d.normal(7, 3).mT, 3), NO_GRADIENT)),
         Case("values", "scores that are -inf already", _cut_before(3)),
+        Case("values", "scores far apart", _rows([-200.0, -120.0, 0.0], 2)),
+        Case("values", "scores close together", _rows([2.0, 2.00003, 1.0], 1)),
         Case("ties", "equal scores at the border", _ties(3)),
         Case("ties", "equal scores, k = 1", _ties(1)),
         Case("ties", "twenty equal scores", lambda d: (*args(torch.zeros(20), 7), NO_GRADIENT)),
@@ -201,6 +207,7 @@ TOP_P = Exercise(
         Case("values", "two leading axes, float64", _top_p(2, 3, dtype=torch.float64)),
         Case("values", "transposed", _top_p(3, mT=True)),
         Case("values", "a small p", _top_p(3, p=0.05)),
+        Case("values", "large scores", _rows([100.0, 99.0, 98.0, 0.0], 0.8)),
         Case(
             "values",
             "scores that are -inf already",
@@ -347,20 +354,20 @@ def _shares(own, name, scores, options, seed):
     import torch
 
     rows = scores.expand(10_000, -1).clone()
-    draw = getattr(own, name)
+    draw, few = getattr(own, name), rows[:99]
+    ids = draw(rows, torch.Generator().manual_seed(seed), **options)
     generator = torch.Generator().manual_seed(seed)
-    ids = draw(rows, generator, **options)
-    later = draw(rows[:99], generator, **options)
-    again = draw(rows[:99], torch.Generator().manual_seed(seed), **options)
-    other = draw(rows[:99], torch.Generator().manual_seed(seed + 1), **options)
+    first, later = draw(few, generator, **options), draw(few, generator, **options)
+    again = draw(few, torch.Generator().manual_seed(seed), **options)
+    other = draw(few, torch.Generator().manual_seed(seed + 1), **options)
     if not isinstance(ids, torch.Tensor) or ids.shape != (len(rows),) or ids.dtype != torch.int64:
         return {"ids": ids[:5] if isinstance(ids, torch.Tensor) else ids}
     shares = torch.bincount(ids, minlength=len(scores)) / len(rows)
     return {
         "tenths of the draws": (10 * shares).round().long().tolist(),
-        "same seed, same tokens": bool((ids[:99] == again).all()),
-        "another seed, other tokens": bool((ids[:99] != other).any()),
-        "another draw, other tokens": bool((ids[:99] != later).any()),
+        "same seed, same tokens": bool((first == again).all()),
+        "another seed, other tokens": bool((first != other).any()),
+        "another draw, other tokens": bool((first != later).any()),
     }
 
 
@@ -373,14 +380,20 @@ def _greedy(own, name, scores, options):
     return {"ids": ids, "inputs": given}
 
 
-def _often(**options):
+def _often(n=5, **options):
     """Draw scores whose shares, in tenths, are far from where the rounding changes: 5 sigma."""
 
     def draw(d):
         for _ in range(2000):
-            scores = d.normal(5, std=1.0)
+            scores = d.normal(n, std=1.0)
             # where the order of the steps matters, the draw must show it
             far = scores / options.get("temperature", 1.0)
+            if "top_k" in options and "top_p" in options:
+                k, p = options["top_k"], options["top_p"]
+                by_k = top_k_filter(far, k)
+                ways = (by_k, top_p_filter(by_k, p), top_k_filter(top_p_filter(far, p), k))
+                if len({int(way.isfinite().sum()) for way in ways}) < 3:
+                    continue
             if "top_k" in options:
                 far = top_k_filter(far, options["top_k"])
             if "top_p" in options:
@@ -395,6 +408,11 @@ def _often(**options):
         raise ValueError("no clear draw")
 
     return draw
+
+
+def _large(d):
+    scores, options, seed = _often()(d)
+    return scores + 200, options, seed
 
 
 def _pick(*shape, **options):
@@ -413,6 +431,7 @@ SAMPLE = Exercise(
     cases=[
         Case("drawing", "10,000 rows alike", _often(), _shares),
         Case("drawing", "one row, k = 1", _pick(1, 6, top_k=1), _greedy),
+        Case("drawing", "large scores", _large, _shares),
         Case("temperature", "a low temperature", _often(temperature=0.6), _shares),
         Case("temperature", "a high temperature", _often(temperature=1.8), _shares),
         Case("temperature", "temperature 0", _pick(4, 6, temperature=0), _greedy),
@@ -431,7 +450,7 @@ SAMPLE = Exercise(
         Case("filters", "a tiny p", _pick(5, 6, top_p=1e-6), _greedy),
         Case("filters", "p = 0", _pick(40, 6, top_p=0.0), _greedy),
         Case("filters", "top-p of hot scores", _often(temperature=2.0, top_p=0.6), _shares),
-        Case("filters", "top-p of what top-k left", _often(top_k=3, top_p=0.7), _shares),
+        Case("filters", "top-p of what top-k left", _often(7, top_k=4, top_p=0.7), _shares),
     ],
     slips=[
         Slip(
@@ -526,6 +545,13 @@ SAMPLE = Exercise(
             "generator=torch.Generator().manual_seed(generator.initial_seed())",
             "Every call draws the same tokens: only the generator's seed is used. Pass the "
             "generator itself, which moves on with each draw.",
+        ),
+        Slip(
+            "top-p skipped after top-k",
+            sample_next,
+            "    if top_p is not None:",
+            "    if top_k is None and top_p is not None:",
+            "With both given only top_k is used: both filters cut, k first, then p.",
         ),
         Slip(
             "p = 0 taken for no p",
@@ -799,6 +825,22 @@ CACHE = Exercise(
             "The blocks are called without the cache: new tokens see only each other.",
         ),
         Slip(
+            "mask of numbers",
+            KVCache.read,
+            "dtype=torch.bool, ",
+            "",
+            "The mask is made of ones and zeros, which are *added* to the scores. It must be of "
+            "dtype bool, where True means that looking is allowed.",
+        ),
+        Slip(
+            "start counted anew in every block",
+            KVCache.read,
+            "x = block(x, mask, start, ",
+            "x = block(x, mask, len(self), ",
+            "After the first block the cache holds the new tokens too, so len(self) is no longer "
+            "the start: count once, before the blocks.",
+        ),
+        Slip(
             "everything read again",
             KVCache.read,
             READ,
@@ -835,13 +877,15 @@ CACHE = Exercise(
 
 
 def _search(own, name, table, start, end, width, n, options):
-    """Search the texts of a table of odds by the last two tokens."""
+    """Search the texts of a table of odds, which rest on all tokens and on how many there are."""
     import torch
 
     given = list(start)
-    beams = getattr(own, name)(
-        lambda ids: table[ids[:, -2], ids[:, -1]], given, end, width, n, **options
-    )
+
+    def log_odds(ids):
+        return table[ids.size(1) - len(start)][ids[:, :-1].sum(1) % table.size(1), ids[:, -1]]
+
+    beams = getattr(own, name)(log_odds, given, end, width, n, **options)
     return {
         "texts": [[int(i) for i in ids] for _, ids in beams],
         "log-probabilities": torch.tensor([float(log_p) for log_p, _ in beams]),
@@ -852,7 +896,7 @@ def _search(own, name, table, start, end, width, n, options):
 def _texts(v=5, width=3, n=4, length=2, likely=0.0, ended=False, **options):
     def draw(d):
         end = int(d.integers(0, v))
-        scores = d.normal(v, v, v, std=1.0)
+        scores = d.normal(n + 1, v, v, v, std=1.0)  # one more than is asked for
         scores[..., end] += likely
         start = [int(i) for i in d.integers(0, v, length)]
         if ended:
@@ -956,7 +1000,16 @@ BEAMS = Exercise(
             beam_search,
             RANK,
             "return log_p",
-            "`alpha` changes nothing: divide the log-probability by length ** alpha.",
+            "`alpha` changes nothing: divide the log-probability by length ** alpha, each text's "
+            "by its own length; a finished text keeps its own.",
+        ),
+        Slip(
+            "length as Wu et al. have it",
+            beam_search,
+            "(len(ids) - len(start)) ** alpha",
+            "((5 + len(ids) - len(start)) / 6) ** alpha",
+            "This is the formula of Wu et al., ((5 + length) / 6) ** alpha; asked for is "
+            "length ** alpha.",
         ),
         DIVIDED_LATE,
         Slip(

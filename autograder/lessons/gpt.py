@@ -1,5 +1,7 @@
 """gpt: the loss of the next token, perplexity, the model, its size, one step of training."""
 
+import inspect
+
 import torch
 
 from autograder.exercise import GRADIENT, Case, Choice, Conclusion, Draw, Exercise, args
@@ -49,6 +51,19 @@ def _texts(b=None, t=None, v=None, padding=None, dtype=torch.float32):
     return draw
 
 
+def _sure(d):
+    """Draw scores so far apart that the probabilities of most tokens round to 0."""
+    table, place, ids, padding = _texts()(d)
+    return 60 * table, place, ids, padding
+
+
+def _padding_in_front(d):
+    table, place, ids, _ = _texts(b=4, t=6, v=5)(d)
+    ids[ids == 0] = 1
+    ids[0, :2] = ids[1, 3] = ids[2, 4:] = 0
+    return table, place, ids, 0
+
+
 LOSS_LINE = "return F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=ignored)"
 
 LOSS = Exercise(
@@ -60,8 +75,10 @@ LOSS = Exercise(
         Case("values", "two tokens a text", _texts(t=1), _loss),
         Case("values", "as many texts as tokens", _texts(b=4, t=4, v=6), _loss),
         Case("values", "float64", _texts(dtype=torch.float64), _loss),
+        Case("values", "a model that is very sure", _sure, _loss),
         Case("padding", "texts of different length", _texts(b=4, t=5, v=7, padding=0), _loss),
         Case("padding", "padding that is not 0", _texts(b=3, t=6, v=5, padding=4), _loss),
+        Case("padding", "padding in front and inside", _padding_in_front, _loss),
     ],
     slips=[
         Slip(
@@ -87,6 +104,22 @@ LOSS = Exercise(
             "model(ids)[:, :-1]",
             "The model is given all T + 1 ids, and one with places for T cannot read them. It "
             "reads ids[:, :-1]; the last id is only a target.",
+        ),
+        Slip(
+            "padding 0 taken for none",
+            next_token_loss,
+            "-100 if padding is None else padding",
+            "padding or -100",
+            "Padding 0 is taken for no padding, for 0 counts as False: ask `padding is None`.",
+        ),
+        Slip(
+            "logarithm after the softmax",
+            next_token_loss,
+            LOSS_LINE,
+            "return F.nll_loss(scores.softmax(-1).log().flatten(0, 1), targets.flatten(), "
+            "ignore_index=ignored)",
+            "A small probability is rounded to 0 before its logarithm is taken, and the loss is "
+            "infinite. Use log_softmax or cross_entropy, which take the logarithm first.",
         ),
         Slip(
             "softmax before the cross-entropy",
@@ -198,7 +231,7 @@ def _batches(n, equal=False, empty=False):
         counts = torch.full((n,), 7) if equal else torch.arange(n).mul(11) + d.integers(2, 9, n)
         if empty:
             counts[0] = 0
-        return args(losses, counts)
+        return *args(losses, counts), False  # nobody learns from a perplexity
 
     return draw
 
@@ -275,10 +308,10 @@ def _scores(own, name, config, weights, ids):
     from solutions.gpt_block import GPTConfig
 
     model = getattr(own, name)(GPTConfig(**config))
-    found = {k: tuple(v.shape) for k, v in model.state_dict().items()}
+    found = {k: tuple(v.shape) for k, v in model.named_parameters(remove_duplicate=False)}
     if found != {k: tuple(v.shape) for k, v in weights.items()}:
         return {"parameters": found}
-    model.load_state_dict(weights)
+    model.load_state_dict(weights, strict=False)  # a kept mask is no parameter
     model.eval()
     given = ids.clone()
     result = model(given)
@@ -286,10 +319,11 @@ def _scores(own, name, config, weights, ids):
     named = dict(model.named_parameters())
     if isinstance(result, torch.Tensor) and result.requires_grad:
         push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
-        grads = torch.autograd.grad((result * push).sum(), list(named.values()), allow_unused=True)
+        learned = {k: p for k, p in named.items() if p.requires_grad}
+        grads = torch.autograd.grad((result * push).sum(), learned.values(), allow_unused=True)
         tables = ("token.weight", "head.weight") if config["tied"] else ()
-        pairs = zip(named, grads, strict=True)  # a shared table is looked at in `_tie`
-        seen["parameter gradients"] = {k: g for k, g in pairs if k not in tables}
+        found = dict(zip(learned, grads, strict=True))  # a shared table is looked at in `_tie`
+        seen["parameter gradients"] = {k: found.get(k) for k in named if k not in tables}
     return seen
 
 
@@ -298,7 +332,9 @@ def _after_a_short_one(own, name, config, weights, ids):
     from solutions.gpt_block import GPTConfig
 
     model = getattr(own, name)(GPTConfig(**config))
-    model.load_state_dict(weights)
+    lacking = model.load_state_dict(weights, strict=False).unexpected_keys
+    if lacking:
+        return f"no parameter {lacking[0]}"
     model.eval()
     return [model(part).detach() for part in (ids[:, :1], ids)]
 
@@ -337,12 +373,16 @@ def _start(own, name, config):
 
 
 def _all_dropped(own, name, config, weights, ids):
-    """Train with a dropout of 1: all that is left of the text is what comes after it."""
+    """Train with a dropout of 1, but not in the blocks: what is left is what comes after it."""
     from solutions.gpt_block import GPTConfig
 
     model = getattr(own, name)(GPTConfig(**config))
-    model.load_state_dict(weights)
+    lacking = model.load_state_dict(weights, strict=False).unexpected_keys
+    if lacking:
+        return f"no parameter {lacking[0]}"
     model.train()
+    for block in model.blocks:
+        block.dropout.p = block.attention.dropout = 0.0
     return model(ids).detach()
 
 
@@ -377,6 +417,7 @@ def _full(d):
     return config, _weights(d, config), d.integers(0, config["vocab_size"], 2, 5)
 
 
+FORWARD = inspect.getsource(GPT.forward).rpartition('"""')[2].strip()  # without the docstring
 HEAD = (
     "        self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)\n"
     "        if config.tied:\n            self.head.weight = self.token.weight\n"
@@ -410,7 +451,7 @@ MODEL = Exercise(
         Case(
             "start and dropout",
             "everything dropped",
-            lambda d: _text(d, dropout=1.0, n_layer=0),
+            lambda d: _text(d, dropout=1.0),
             _all_dropped,
         ),
         Case("start and dropout", "at rest", lambda d: _text(d, dropout=1.0), _scores),
@@ -536,6 +577,14 @@ MODEL = Exercise(
             "Only one block is used: what a block returns goes into the next.",
         ),
         Slip(
+            "dropout after the blocks",
+            GPT.forward,
+            FORWARD,
+            FORWARD.replace("x = self.dropout(x)", "pass").replace("(x))", "(self.dropout(x)))"),
+            "The dropout comes after the blocks: it belongs on the sum of tokens and positions, "
+            "before the first block.",
+        ),
+        Slip(
             "dropout never rests",
             GPT.forward,
             "self.dropout(x)",
@@ -620,6 +669,12 @@ SIZE = Exercise(
         Case("newer parts", "two tables", _sizes(tied=False), _count),
         Case("newer parts", "rotary positions", _sizes(positions="rotary"), _count),
         Case("newer parts", "RMSNorm", _sizes(norm="rms"), _count),
+        Case(
+            "newer parts",
+            "all of them together",
+            _sizes(tied=False, positions="rotary", norm="rms"),
+            _count,
+        ),
     ],
     slips=[
         Slip(
@@ -735,7 +790,7 @@ SIZE = Exercise(
 
 
 def _steps(own, name, table, mixing, batches, rate, keywords, dropout, left_over=0.0):
-    """Take a few steps with a model that knows pairs of tokens; see losses, weights, mode.
+    """Take a few steps with a model that knows pairs of tokens; see losses and weights.
 
     The optimiser has two groups of parameters, of which the second goes at half the rate.
     left_over: what stands in all gradients before the first step, from somebody else's backward.
@@ -755,7 +810,7 @@ def _steps(own, name, table, mixing, batches, rate, keywords, dropout, left_over
     kinds = [type(loss).__name__ for loss in losses]
     plain = [float(loss) if isinstance(loss, int | float) else 0.0 for loss in losses]
     left = [weight.detach() for weight in model.parameters()]
-    return {"losses": plain, "kinds": kinds, "weights": left, "training": model.training}
+    return {"kinds": kinds, "losses": plain, "weights": left}
 
 
 def _learning(n=1, rate=1.0, dropout=0.0, padding=None, left_over=0.0, **keywords):
@@ -823,7 +878,8 @@ STEP = Exercise(
             train_step,
             "    loss.backward()\n    nn.utils.clip_grad_norm_(model.parameters(), clip)",
             "    nn.utils.clip_grad_norm_(model.parameters(), clip)\n    loss.backward()",
-            "The gradients are clipped before they are worked out: clip after backward.",
+            "The gradients are not clipped when the step is taken: clip them after backward and "
+            "before optimiser.step().",
         ),
         Slip(
             "clipped number by number",
@@ -861,7 +917,7 @@ STEP = Exercise(
             train_step,
             "loss.item()",
             "loss",
-            "A tensor comes back that holds on to all that was computed: return a number, "
+            "A tensor comes back, which may hold on to all that was computed: return a number, "
             "loss.item().",
         ),
         Slip(

@@ -29,6 +29,11 @@ def _equally_near(d):
     return args(d.integers(0, 5, 3, 6, 1).float(), palette)
 
 
+def _lone_pixel(d):
+    """A pixel by itself, with no axis in front."""
+    return args(d.normal(3), d.normal(5, 3))
+
+
 def _turned(d):
     """Images whose channels came first and were moved: not contiguous."""
     return args(d.normal(2, 3, 4, 5).movedim(1, -1), d.normal(6, 3))
@@ -44,6 +49,7 @@ QUANTISE = Exercise(
         Case("colours", "images of three channels", _pixels(2, 5, 4, k=7, channels=3)),
         Case("colours", "channels moved to the end", _turned),
         Case("colours", "one pixel", _pixels(1, k=5, channels=3)),
+        Case("colours", "a pixel by itself", _lone_pixel),
         Case("colours", "float64", _pixels(dtype=torch.float64)),
         Case("grey", "grey pixels", _pixels(3, 7, k=5, channels=1)),
         Case("grey", "a palette of one colour", _pixels(4, k=1, channels=1)),
@@ -133,6 +139,18 @@ def _lonely(d):
     return [pixels, centres], keywords, gradient
 
 
+def _left_alone(d):
+    """A colour that has a pixel in the first round and none in the second."""
+    pixels = torch.tensor([[-1.7], [-1.7], [-1.0], [1.0], [1.7]])
+    return [pixels, torch.tensor([[-3.0], [0.2], [3.0]])], {"rounds": 2}, False
+
+
+def _dim(d):
+    """Pixels so dark that every move is small."""
+    (pixels, centres), keywords, gradient = _cloud(d, 400, 9, 1, rounds=19)
+    return [1e-3 * pixels, 1e-3 * centres], keywords, gradient
+
+
 PALETTE = Exercise(
     fit_palette,
     parts={
@@ -152,7 +170,9 @@ PALETTE = Exercise(
         Case(
             "many rounds", "fewer rounds than it needs", lambda d: _cloud(d, 400, 9, 1, rounds=19)
         ),
+        Case("many rounds", "fewer rounds than it needs, in the dark", _dim),
         Case("colours without pixels", "a colour that nobody wants", _lonely),
+        Case("colours without pixels", "a colour that is left alone", _left_alone),
     ],
     slips=[
         Slip(
@@ -241,8 +261,9 @@ def _scores(own, name, config, weights, ids):
     model.load_state_dict(weights)
     model.to(weights["gpt.token.weight"].dtype).eval()
     given = ids.clone()
+    model(given[:1])  # what one call keeps must not show in the next
     result = model(given)
-    seen = {"result": result, "inputs": given}
+    seen = {"result": result, "inputs": given, "gradients": [None]}
     if isinstance(result, torch.Tensor) and result.requires_grad:
         push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
         table = model.gpt.token.weight
@@ -261,7 +282,7 @@ def _bits(own, name, config, weights, images, turned):
     model.eval()
     given = images.clone()
     result = model.bits(given.mT if turned else given)
-    seen = {"result": result, "inputs": given}
+    seen = {"result": result, "inputs": given, "gradients": [None]}
     if isinstance(result, torch.Tensor) and result.requires_grad:
         push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
         table = model.gpt.token.weight
@@ -324,6 +345,7 @@ MODEL = Exercise(
         Case("scores", "a tied table", _some(tied=True), _scores),
         Case("scores", "float64", _some(dtype=torch.float64), _scores),
         Case("bits", "images", _pictures(), _bits),
+        Case("bits", "one image", _pictures(b=1), _bits),
         Case("bits", "images of one row, and no place to spare", _pictures(1, 5, spare=0), _bits),
         Case("bits", "images of one pixel", _pictures(rows=1, columns=1), _bits),
         Case("bits", "images lying on their side", _pictures(turned=True), _bits),
@@ -473,6 +495,12 @@ def _halves(rows=None, b=None, r=None, c=None):
     return draw
 
 
+def _large(d):
+    """Scores whose exponentials overflow."""
+    place, *rest = _halves()(d)
+    return place + 200, *rest
+
+
 def _exact(d):
     """Four colours with even odds, and numbers that meet a sum exactly."""
     images, draws = d.integers(0, 4, 3, 4, 2), d.integers(0, 4, 3, 4, 2) / 4
@@ -506,6 +534,7 @@ COMPLETE = Exercise(
         Case("from nothing", "images of one pixel", _halves(r=1, c=1, rows=0), _complete),
         Case("how it is drawn", "even odds, numbers on the border", _exact, _complete),
         Case("how it is drawn", "a sum that stays below", _rounding, _complete),
+        Case("how it is drawn", "large scores", _large, _complete),
     ],
     slips=[
         Slip(

@@ -28,6 +28,7 @@ N_PAIRS = 20_000
 STEPS, PEEK_STEPS, RNN_STEPS = 1000, 350, 400
 LENGTHS = (16, 32, 64, 128, 256, 512)
 BANDS = {"3-6": (3, 6), "7-9": (7, 9), "10-13": (10, 13), "14-16": (14, 16)}
+N_WATCHED = 30  # sentences of each band that are translated on the way
 
 
 def build(kind: str, causal: bool = True) -> nn.Module:
@@ -81,7 +82,7 @@ def translator(
     rate, warmup, decay = (6e-3, 100, 0.0) if kind == "transformer" else (1.2e-2, 50, 0.05)
     torch.manual_seed(seed)
     model, draw = build(kind, causal), training()
-    test = [pair for ends in BANDS.values() for pair in draw_pairs(30, 7, True, *ends)]
+    test = [pair for ends in BANDS.values() for pair in draw_pairs(N_WATCHED, 7, True, *ends)]
     evaluate, notes = watched(test)
     recipe = Recipe(steps, 64, rate, warmup, decay, seed=seed, evaluate_every=every)
     history = train(model, draw, recipe, translation_loss, evaluate, progress=False)

@@ -206,3 +206,24 @@ def greedy_decode__finished_rows_left_out(model, source, n_max):
         if len(rows) == 0:
             break
     return tokens[:, 1:]
+
+
+def greedy_decode__sentence_by_sentence(model, source, n_max):
+    memory, mask = model.encode(source)
+    texts = []
+    for b in range(len(source)):
+        words = [SOS]
+        while len(words) <= n_max and words[-1] != EOS:
+            given = torch.tensor([words], device=source.device)
+            words.append(
+                int(model.decode(given, memory[b : b + 1], mask[b : b + 1])[0, -1].argmax())
+            )
+        texts.append(torch.tensor(words[1:], device=source.device))
+    return torch.nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=PAD)
+
+
+def smoothed_loss__one_hot_labels(logits, target, smoothing=0.1, padding=PAD):
+    n_vocab = logits.size(-1)
+    labels = F.one_hot(target, n_vocab) * (1 - smoothing) + smoothing / n_vocab
+    each = -(labels * logits.log_softmax(-1)).sum(-1)
+    return each[target != padding].mean()

@@ -152,3 +152,14 @@ def beam_search__with_a_heap(log_odds, start, end, width, n, alpha=0.0):
                 grown.append((text[0] + more, (*text[1], token), token == end))
         texts = heapq.nlargest(width, grown, key=rank)
     return [(log_p, list(ids)) for log_p, ids, _ in texts]
+
+
+def sample_next__token_by_token(scores, generator, temperature=1.0, top_k=None, top_p=None):
+    """Which number a row gets depends on how many rows there are."""
+    if temperature == 0:
+        return scores.argmax(-1)
+    scores = scores / temperature
+    scores = scores if top_k is None else top_k_filter(scores, top_k)
+    scores = scores if top_p is None else top_p_filter(scores, top_p)
+    noise = torch.rand(scores.size(1), scores.size(0), generator=generator).T  # (B, V)
+    return (scores - (-noise.log()).log()).argmax(-1)

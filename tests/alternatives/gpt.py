@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from solutions.gpt import GPT, next_token_loss
 from solutions.gpt_block import Block, draw_weights, make_norm
 from solutions.position import LearnedPositions
+from solutions.queries_keys_values import causal_mask
 
 
 def next_token_loss__classes_second(model, ids, padding=None):
@@ -132,3 +133,35 @@ def train_step__clipped_by_hand(model, optimiser, ids, clip=1.0, padding=None):
             g.mul_(clip / length)
     optimiser.step()
     return loss.detach().item()
+
+
+def perplexity__plain_numbers(losses, counts):
+    total = sum(float(loss) * int(n) for loss, n in zip(losses, counts, strict=True))
+    return torch.tensor(math.exp(total / int(counts.sum())))
+
+
+class GPT__mask_kept_as_a_buffer(GPT):
+    """As nanoGPT has it: the largest mask is made once, and a corner of it used."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.register_buffer("mask", causal_mask(config.block_size))
+
+    def forward(self, ids):
+        x = self.token(ids)
+        x = self.dropout(x if self.position is None else self.position(x))
+        for block in self.blocks:
+            x = block(x, self.mask[: ids.size(1), : ids.size(1)])
+        return self.head(self.norm(x))
+
+
+def train_step__mode_given_back(model, optimiser, ids, clip=1.0, padding=None):
+    before = model.training
+    model.train()
+    loss = next_token_loss(model, ids, padding)
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimiser.step()
+    model.train(before)
+    return loss.item()

@@ -90,7 +90,9 @@ class ViT__unbound(reference.ViT):
         x = self.embedding(images)
         for block in self.blocks:
             x = block.forward(x, mask=None)
-        return F.layer_norm(x, x.shape[-1:], self.last_norm.gain, self.last_norm.bias, 1e-5)
+        return F.layer_norm(
+            x, x.shape[-1:], self.last_norm.gain, self.last_norm.bias, self.last_norm.eps
+        )
 
     def forward(self, images):
         return self.head(self.encode(images).unbind(1)[0])
