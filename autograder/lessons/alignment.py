@@ -47,11 +47,6 @@ ADDITIVE = Exercise(
         ),
         Case("values", "one query", lambda d: args(d.normal(1, 3), d.normal(5, 3), d.normal(3))),
         Case("values", "one column", lambda d: args(d.normal(3, 1), d.normal(4, 1), d.normal(1))),
-        Case(
-            "values",
-            "float64",
-            lambda d: args(*(d.normal(*s, dtype=torch.float64) for s in ((3, 2), (4, 2), (2,)))),
-        ),
         Case("any leading axes", "a batch", _additive(3)),
         Case("any leading axes", "two leading axes", _additive(2, 3)),
         Case(
@@ -172,9 +167,20 @@ def _large(d):
     return args(d.normal(4, 5, std=400, dtype=torch.float64), d.mask(4, 5))
 
 
-def _very_low(d):
-    """Scores far below any "large negative number": the allowed ones share out the weight."""
-    return args(d.normal(3, 5, dtype=torch.float64) - 1e10, d.mask(3, 5))
+def _one_allowed(low, dtype):
+    """Scores as low as any "large negative number": the one allowed place gets all the weight."""
+
+    def draw(d):
+        mask = torch.nn.functional.one_hot(d.integers(0, 5, 3), 5).bool()
+        return args(torch.full((3, 5), low, dtype=dtype), mask)
+
+    return draw
+
+
+def _forbidden(own, name, scores, mask):
+    """Count the weights at forbidden places that are not exactly 0."""
+    weights = getattr(own, name)(scores, mask.clone())
+    return {"forbidden weights that are not 0": int((weights != 0)[~mask].sum())}
 
 
 def _nothing(dtype=torch.float32):
@@ -205,15 +211,30 @@ MASKED = Exercise(
         Case("forbidden places", "a mask for every sentence", _masked(3, mask="sentence")),
         Case("forbidden places", "one mask for all rows", _masked(mask="row")),
         Case("forbidden places", "a huge score at a forbidden place", _huge_forbidden),
-        Case("forbidden places", "scores of minus ten thousand million", _very_low),
+        Case(
+            "forbidden places",
+            "scores of minus ten thousand million",
+            _one_allowed(-1e10, torch.float64),
+        ),
+        Case(
+            "forbidden places",
+            "exactly nothing",
+            lambda d: (d.normal(3, 5), d.mask(3, 5)),
+            _forbidden,
+        ),
         Case("nothing allowed", "some rows without a place to look at", _nothing()),
         Case(
             "nothing allowed",
             "no place at all",
-            lambda d: args(d.normal(2, 3), torch.zeros(2, 3, dtype=torch.bool)),
+            lambda d: (*args(d.normal(2, 3), torch.zeros(2, 3, dtype=torch.bool)), False),
         ),
         Case("half precision", "float16", _masked(2, dtype=torch.float16)),
         Case("half precision", "float16, nothing allowed", _nothing(torch.float16)),
+        Case(
+            "half precision",
+            "float16, the lowest score there is",
+            _one_allowed(-65504.0, torch.float16),
+        ),
     ],
     slips=[
         Slip(
@@ -348,7 +369,7 @@ def _context(*leading):
 
 CONTEXT = Exercise(
     context,
-    parts={"values": 4, "batches": 2},
+    parts={"values": 3, "batches": 2, GRADIENT: 1},
     cases=[
         Case("values", "a few queries", _context()),
         Case("values", "as many of all", lambda d: args(d.rows(4, 4), d.normal(4, 4))),
@@ -437,7 +458,9 @@ def _decode(own, name, config, weights, tokens, state, memory, mask):
     named = dict(decoder.named_parameters())
     wanted = [*leaves, *named.values()]
     total = 0
-    for part in returned if isinstance(returned, tuple) else ():
+    for part in returned[:2] if isinstance(returned, tuple) else ():  # nobody learns by the weights
+        if not isinstance(part, torch.Tensor) or not part.is_floating_point():
+            continue
         push = torch.cos(torch.arange(part.numel(), dtype=part.dtype)).reshape(part.shape)
         total = total + (part * push).sum()
     grads = [None for _ in wanted]
@@ -446,6 +469,23 @@ def _decode(own, name, config, weights, tokens, state, memory, mask):
     seen["gradients"] = list(grads[:2])
     seen["parameter gradients"] = dict(zip(named, grads[2:], strict=True))
     return seen
+
+
+def _twice(own, name, config, weights, first, second):
+    """Run one model on two batches: the second must not know of the first."""
+    import torch
+
+    model = getattr(own, name)(**config)
+    model.load_state_dict(weights)
+    with torch.no_grad():
+        model(*first)
+        return {"result": model(*second)}
+
+
+def _two_batches(d):
+    config, weights, *first = _decoding(b=3, t=2, s=4)(d)
+    tokens, state, memory, mask = first
+    return config, weights, first, [tokens.flip(0), d.normal(*state.shape), memory.flip(0), mask]
 
 
 def _decoding(b=None, t=None, s=None, same=False, blind=False):
@@ -481,6 +521,7 @@ DECODER = Exercise(
         Case("several steps", "several tokens", _decoding(), _decode),
         Case("several steps", "as many tokens as words", _decoding(b=2, t=3, s=3), _decode),
         Case("several steps", "a state as wide as the memory", _decoding(same=True), _decode),
+        Case("several steps", "one batch after another", _two_batches, _twice),
         Case("mask", "padding in every sentence", _decoding(b=4, t=2, s=5), _decode),
         Case("mask", "as many sentences as words", _decoding(b=3, t=2, s=3), _decode),
         Case("mask", "a sentence of padding only", _decoding(b=3, t=2, blind=True), _decode),
@@ -648,13 +689,26 @@ def _teach(own, name, config, weights, source, target):
     model.load_state_dict(weights)
     given = [source, target]
     logits = model(*given)
-    seen = {"result": logits, "inputs": given}
+    named = dict(model.named_parameters())
+    seen = {"result": logits, "inputs": given, "parameter gradients": dict.fromkeys(named)}
     if isinstance(logits, torch.Tensor) and logits.requires_grad:
         push = torch.cos(torch.arange(logits.numel(), dtype=logits.dtype)).reshape(logits.shape)
-        named = dict(model.named_parameters())
         grads = torch.autograd.grad(logits, list(named.values()), push, allow_unused=True)
         seen["parameter gradients"] = dict(zip(named, grads, strict=True))
     return seen
+
+
+def _second_batch(own, name, config, weights, source, target):
+    """Teach and let write with two batches: the second must not know of the first."""
+    import torch
+
+    model = getattr(own, name)(**config)
+    model.load_state_dict(weights)
+    model.eval()
+    with torch.no_grad():
+        model(source, target), model.translate(source, 3)
+        scored = model(source.flip(0), target.flip(0))
+        return {"scored": scored, "written": model.translate(source.flip(0), 3)}
 
 
 def _greedy(own, name, config, weights, source, n_max):
@@ -698,6 +752,7 @@ SEQ2SEQ = Exercise(
     cases=[
         Case("teacher forcing", "padded sentences", lambda d: _translator(d), _teach),
         Case("teacher forcing", "one sentence", lambda d: _translator(d, n_b=1), _teach),
+        Case("greedy decoding", "one batch after another", _translator, _second_batch),
         Case("teacher forcing", "a target of one word", lambda d: _translator(d, n_t=1), _teach),
         Case(
             "teacher forcing",
@@ -814,8 +869,9 @@ SEQ2SEQ = Exercise(
             "stops when all are done",
             Seq2Seq.translate,
             "for _ in range(n_max):",
-            "for _ in range(n_max) if n_max > 1 else range(2):",
-            "The number of columns is not n_max: fill up with PAD, and stop after n_max words.",
+            "for _ in (i for i in range(n_max) if not done.all()):",
+            "Writing stops as soon as all sentences have ended, so there are fewer than n_max "
+            "columns: fill up with PAD.",
         ),
     ],
     equivalent={
@@ -845,8 +901,8 @@ WHICH_LINE = Choice(
         "to one.",
         "b": "With the softmax over the queries every column of words would sum to one. Here no "
         "column does.",
-        "c": "The padding has no weight, but the rows sum to less than one, each to something "
-        "else: it was part of the softmax, and its share was thrown away afterwards.",
+        "c": "The padding has no weight, but the rows sum to less than one: it "
+        "was part of the softmax, and its share was thrown away afterwards.",
         "d": "A score of 0 is not a weight of 0: the last two columns would be filled, and every "
         "row would sum to one.",
     },

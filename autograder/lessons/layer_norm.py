@@ -74,6 +74,7 @@ NORM = Exercise(
         Case("gain and bias", "a bias only", _norm(2, 3, gain=False)),
         Case("small and large numbers", "a small variance", _norm(2, 3, std=SMALL)),
         Case("small and large numbers", "another eps", _norm(3, std=0.3, eps=0.1)),
+        Case("small and large numbers", "an eps of zero", _norm(3, std=SMALL, eps=0.0)),
         Case("small and large numbers", "tokens far from zero", _far_from_zero),
         Case("small and large numbers", "a token of equal numbers", _one_flat_token),
         Case("small and large numbers", "one feature", _one_feature),
@@ -233,8 +234,8 @@ def _fresh(own, name, config, x):
     layer = getattr(own, name)(**config)
     names = {n: p.requires_grad for n, p in layer.named_parameters()}
     start = {n: p.detach() for n, p in layer.named_parameters()}
-    bias = getattr(layer, "bias", None) is not None
-    return {"learned": names, "start": start, "has a bias": bias, "result": layer(x).detach()}
+    bias = layer.bias is not None
+    return {"learned": names, "start": start, "has a bias": bias, "result": layer(x)}
 
 
 def _twice(own, name, config, weights, first, second):
@@ -242,9 +243,9 @@ def _twice(own, name, config, weights, first, second):
     layer = getattr(own, name)(**config)
     layer.load_state_dict(weights)
     layer.train()
-    trained = layer(first).detach()
+    trained = layer(first)
     layer.eval()
-    return {"trained": trained, "evaluated": layer(second).detach()}
+    return {"trained": trained, "evaluated": layer(second)}
 
 
 def _layer(d, *leading, std=1.5, bias=True, **config):
@@ -309,7 +310,8 @@ LAYER = Exercise(
             LayerNorm.__init__,
             "nn.Parameter(torch.ones(n_embd))",
             "nn.Parameter(torch.ones(n_embd), requires_grad=False)",
-            "The gain takes no gradient, so it stays what it is: make it an nn.Parameter.",
+            "The gain takes no gradient (requires_grad=False), so it stays what it is: leave that "
+            "out.",
         ),
         Slip(
             "always a bias",
@@ -373,7 +375,12 @@ def _values(own, name, config, weights, x):
     """Build a layer, load its weights, run it; where a gradient need not exist."""
     layer = getattr(own, name)(**config)
     layer.load_state_dict(weights)
-    return layer(x).detach()
+    return {"result": layer(x)}
+
+
+def _rms_two_batches(d):
+    config, weights, _, second = _two_batches(d, bias=False)
+    return config, weights, d.normal(*second.shape, std=5.0), second
 
 
 def _rms_zeros(d):
@@ -384,9 +391,10 @@ def _rms_zeros(d):
 
 RMS = Exercise(
     RMSNorm,
-    parts={"values": 6, "small numbers": 3, GRADIENT: 1},
+    parts={"values": 5, "small numbers": 3, GRADIENT: 1, ARGUMENTS: 1},
     cases=[
         Case("values", "a batch of sentences", lambda d: _rms(d, 2, 3), module),
+        Case("values", "a second batch", _rms_two_batches, _twice),
         Case("values", "one token", lambda d: _rms(d), module),
         Case("values", "four axes", lambda d: _rms(d, 2, 3, 2), module),
         Case("values", "tokens with a mean", _rms_shifted, module),
@@ -395,6 +403,13 @@ RMS = Exercise(
         Case("small numbers", "a token of zeros", _rms_zeros, _values),
     ],
     slips=[
+        Slip(
+            "x changed in place",
+            RMSNorm.forward,
+            "self.gain * x / torch.sqrt(x.square().mean(-1, keepdim=True) + self.eps)",
+            "self.gain * x.div_(torch.sqrt(x.square().mean(-1, keepdim=True) + self.eps))",
+            "The result is written into the caller's x: make a new tensor.",
+        ),
         Slip(
             "mean subtracted",
             RMSNorm.forward,
@@ -510,7 +525,34 @@ def _dropped(own, name, config, weights, x):
     block = getattr(own, name)(**config, dropout=1.0)
     block.load_state_dict(weights)
     block.train()
-    return block(x).detach()
+    return {"result": block(x)}
+
+
+def _half_dropped(own, name, config, weights, x):
+    """Drop half, the feed-forward layer silent: by what are the attention's numbers multiplied?"""
+    import torch
+
+    block = getattr(own, name)(**config, dropout=0.5)
+    block.load_state_dict({n: 0 * w if "down" in n else w for n, w in weights.items()})
+    torch.manual_seed(0)
+    with torch.no_grad():
+        branch = block.eval()(x) - x
+        factors = (block.train()(x) - x) / branch
+    return {"factors": sorted(set(factors.round(decimals=1).flatten().abs().tolist()))}
+
+
+def _masked_before(own, name, config, weights, x, mask):
+    """Call with a mask, then without: nothing of it may remain."""
+    block = getattr(own, name)(**config)
+    block.load_state_dict(weights)
+    block.eval()
+    block(x, mask)
+    return {"result": block(x)}
+
+
+def _unmasked(d):
+    config, weights, (x,), keywords = _causal("pre")(d)
+    return config, weights, x, keywords["mask"]
 
 
 def _silent(norm):
@@ -533,7 +575,7 @@ BOTH = f"{PRE}\n        {POST}"
 
 BLOCK = Exercise(
     TransformerBlock,
-    parts={"pre-norm": 8, "post-norm": 8, "mask": 5, GRADIENT: 2, "dropout": 2},
+    parts={"pre-norm": 7, "post-norm": 8, "mask": 5, GRADIENT: 2, "dropout": 2, ARGUMENTS: 1},
     cases=[
         Case("pre-norm", "a batch of sentences", _free("pre"), module),
         Case("pre-norm", "one token", lambda d: _block(d, 2, 1, 3, 2, "pre"), module),
@@ -547,9 +589,29 @@ BLOCK = Exercise(
         Case("mask", "pre-norm, a mask for each sentence", _batch_mask("pre"), module),
         Case("mask", "post-norm, a mask for each sentence", _batch_mask("post"), module),
         Case("dropout", "pre-norm, all branches dropped", _silent("pre"), _dropped),
+        Case("mask", "no mask, after a call with one", _unmasked, _masked_before),
         Case("dropout", "post-norm, all branches dropped", _silent("post"), _dropped),
+        Case("dropout", "pre-norm, half dropped", _silent("pre"), _half_dropped),
+        Case("dropout", "pre-norm, in evaluation", _free("pre", dropout=0.5), module),
+        Case("dropout", "post-norm, in evaluation", _free("post", dropout=0.5), module),
     ],
     slips=[
+        Slip(
+            "x changed in place",
+            TransformerBlock.forward,
+            BOTH,
+            BOTH.replace("x = x + self.dropout(", "x += self.dropout("),
+            "`x += ...` writes into the caller's x, and into what the gradients need: make a new "
+            "tensor, x = x + ...",
+        ),
+        Slip(
+            "dropout never rests",
+            TransformerBlock.forward,
+            BOTH,
+            BOTH.replace("self.dropout(", "nn.Dropout(self.dropout.p)("),
+            "The dropout is still at work in evaluation, where the same text should come out the "
+            "same every time: use `self.dropout`, which rests then.",
+        ),
         Slip(
             "pre and post exchanged",
             TransformerBlock.forward,
@@ -700,16 +762,10 @@ BLOCK = Exercise(
 def puzzle() -> Puzzle:
     """How strongly each token acts on each normalised token, where the norm ran over the batch."""
     slip = next(s for s in NORM.slips if s.name == "normalised over the batch")
-    x = Draw("puzzle").normal(3, 2, 5).requires_grad_()
-    y = patched(slip)["layer_norm"](x)  # 3 sentences of 2 tokens
-
-    def influence(b, t):
-        return torch.autograd.grad(y[b, t].square().sum() / 2 + y[b, t].sum(), x, retain_graph=True)
-
-    table = torch.stack(
-        [influence(b, t)[0].norm(dim=-1).flatten() for b in range(3) for t in range(2)]
-    )
-    title = "how strongly input token j acts on output token i\n(three sentences of two tokens)"
+    x = Draw("puzzle").normal(3, 3, 5)  # 3 sentences of 3 tokens
+    slopes = torch.autograd.functional.jacobian(patched(slip)["layer_norm"], x)
+    table = slopes.square().sum((2, 5)).sqrt().reshape(9, 9)
+    title = "how strongly input token j acts on output token i\n(three sentences of three tokens)"
     return Puzzle(table, title, "output token i", "input token j")
 
 
@@ -719,9 +775,11 @@ WHICH_LINE = Choice(
     right="b",
     answers={
         "a": "With `x.mean(-2)` the tokens of one sentence would mix: the filled cells would form "
-        "squares of two by two on the diagonal. In the picture no token acts on its neighbour.",
+        "squares of three by three on the diagonal. In the picture no token acts on its "
+        "neighbour.",
         "b": "With `x.mean(0)` the first tokens of all sentences share their statistics, and so do "
-        "the second ones: token 0 acts on 0, 2 and 4. One reader's sentence changes another's.",
+        "the second and the third ones: token 0 acts on 0, 3 and 6. One reader's sentence changes "
+        "another's.",
         "c": "With `x.mean()` every token would act on every other: no cell would be empty.",
         "d": "The unbiased variance changes the numbers a little, but still belongs to one token: "
         "only the diagonal would be filled.",

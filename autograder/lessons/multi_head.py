@@ -114,6 +114,7 @@ MERGE = Exercise(
         Case("values", "as many heads as tokens", lambda d: args(d.normal(2, 3, 3, 4))),
         Case("values", "one head", lambda d: args(d.normal(2, 1, 4, 3))),
         Case("values", "one token", lambda d: args(d.normal(2, 3, 1, 4))),
+        Case("values", "whole numbers", lambda d: args(torch.arange(24).reshape(2, 3, 2, 2))),
         Case("any leading axes", "no batch", _merge()),
         Case("any leading axes", "two leading axes", _merge(2, 3)),
         Case(
@@ -220,7 +221,20 @@ def _batch_mask(d):
 def _blind_query(d):
     mask = d.mask(4, 5)
     mask[1] = False
-    return _layer(d, 2, 4, 5, 3, 2, mask=mask)
+    return _layer(d, 2, 4, 5, 3, 2, bias=True, mask=mask)
+
+
+def _another(own, name, config, weights, first, second):
+    """Run one layer twice, on other inputs: what it gives the second time."""
+    layer = getattr(own, name)(**config)
+    layer.load_state_dict(weights)
+    layer(*first[0], **first[1])
+    return {"result": layer(*second[0], **second[1])}
+
+
+def _again(d):
+    config, weights, *first = _layer(d, 3, 4, 5, 3, 2, mask=d.mask(3, 4, 5))
+    return config, weights, tuple(first), ((d.normal(2, 6, 6),), {})
 
 
 LAYER = Exercise(
@@ -232,6 +246,7 @@ LAYER = Exercise(
         Case("self-attention", "one token", lambda d: _layer(d, 3, 1, None, 2, 4), module),
         Case("self-attention", "one sentence", lambda d: _layer(d, 1, 5, None, 3, 2), module),
         Case("self-attention", "with biases", lambda d: _self(d, bias=True), module),
+        Case("self-attention", "the layer used before", _again, _another),
         Case("cross-attention", "T tokens look at S others", _cross, module),
         Case(
             "cross-attention", "a context as long as x", lambda d: _layer(d, 2, 4, 4, 3, 2), module

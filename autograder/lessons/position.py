@@ -29,6 +29,11 @@ def _table(d):
     return args(d.random.randint(5, 9), 2 * d.random.randint(5, 7))
 
 
+def _size(own, name, *sizes):
+    """The shape alone: far on, the last digits of an angle are anybody's."""
+    return list(getattr(own, name)(*sizes).shape)
+
+
 SINUSOIDS = Exercise(
     sinusoidal_positions,
     parts={"values": 14, "edge sizes": 6},
@@ -40,6 +45,7 @@ SINUSOIDS = Exercise(
         Case("edge sizes", "one position", lambda d: args(1, 2 * d.random.randint(2, 5))),
         Case("edge sizes", "one pair of columns", lambda d: args(d.random.randint(4, 9), 2)),
         Case("edge sizes", "a wide table", lambda d: args(3, 2 * d.random.randint(20, 40))),
+        Case("edge sizes", "thousands of positions", lambda d: (5003, 2), _size),
     ],
     slips=[
         Slip(
@@ -157,8 +163,33 @@ def _refusal(own, name, block_size, width, t, start):
         result = layer(torch.zeros(2, t, width), start)
     except Exception as error:
         named = {int(n) for n in re.findall(r"\d+", str(error))}
-        return {"an error": True, "it names both numbers": {block_size, start + t} <= named}
-    return {"an error": False, "it names both numbers": False, "result": result}
+        both = {block_size, start + t} <= named
+        return {"a ValueError": isinstance(error, ValueError), "it names both numbers": both}
+    return {"a ValueError": False, "it names both numbers": False, "result": result}
+
+
+def _again(own, name, config, weights, first, second):
+    """Call twice, the weights changed in between: nothing of the first call may remain."""
+    import torch
+
+    layer = getattr(own, name)(**config)
+    layer.load_state_dict(weights)
+    layer.eval()
+    layer(*first)
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.mul_(2)
+        return {"result": layer(*second)}
+
+
+def _learned_before(d):
+    config, weights = {"block_size": 9, "n_embd": 4}, {"table.weight": d.normal(9, 4)}
+    return config, weights, [d.normal(2, 3, 4), 1], [d.normal(3, 5, 4)]
+
+
+def _learned_later(d):
+    config, weights = {"block_size": 9, "n_embd": 4}, {"table.weight": d.normal(9, 4)}
+    return config, weights, [d.normal(2, 3, 4)], [d.normal(2, 3, 4), 5]
 
 
 _REFUSE = """if end > rows:
@@ -170,9 +201,11 @@ _REFUSE = """if end > rows:
 
 LEARNED = Exercise(
     LearnedPositions,
-    parts={"values": 4, "start": 2, "past the table": 3, GRADIENT: 1},
+    parts={"values": 3, "start": 2, "past the table": 3, GRADIENT: 1, ARGUMENTS: 1},
     cases=[
         Case("values", "a batch", lambda d: _learned(d, 2), module),
+        Case("values", "called before", _learned_before, _again),
+        Case("start", "called before, from another start", _learned_later, _again),
         Case("values", "as many sentences as tokens", lambda d: _learned(d, 4, t=4), module),
         Case("values", "no batch", lambda d: _learned(d), module),
         Case("values", "two leading axes", lambda d: _learned(d, 2, 3), module),
@@ -231,6 +264,23 @@ LEARNED = Exercise(
             "Every token gets the row after its own: positions count from 0.",
         ),
         Slip(
+            "not tested",
+            LearnedPositions.forward,
+            _REFUSE,
+            "if end > rows:\n            pass\n\n\n\n"
+            "        return x + self.table.weight[start:end]",
+            "Nothing tests the length: a slice past the end is silently shorter, and a single row "
+            "that is left is added to every token. Compare start + T with the rows first, and "
+            "raise a ValueError.",
+        ),
+        Slip(
+            "x changed in place",
+            LearnedPositions.forward,
+            "return x + self.table.weight[start:end]",
+            "return x.add_(self.table.weight[start:end])",
+            "The positions are written into the caller's x: return a new tensor.",
+        ),
+        Slip(
             "starts again from row 0",
             LearnedPositions.forward,
             _REFUSE,
@@ -276,6 +326,11 @@ def _relative(n_head, clip, *sizes):
     return draw
 
 
+def _relative_before(d):
+    config, weights = {"n_head": 2, "max_distance": 3}, {"table.weight": d.normal(7, 2)}
+    return config, weights, [5], [2, 6]
+
+
 RELATIVE = Exercise(
     RelativeBias,
     parts={"values": 6, "far away": 4, "fewer queries": 4, GRADIENT: 2},
@@ -284,6 +339,7 @@ RELATIVE = Exercise(
         Case("values", "as many heads as tokens", _relative(4, 5, 4), module),
         Case("values", "one token", _relative(3, 2, 1), module),
         Case("values", "one head", _relative(1, 4, 3), module),
+        Case("values", "called before", _relative_before, _again),
         Case("far away", "beyond the largest distance", _relative(3, 2, 7), module),
         Case("far away", "at most one step", _relative(2, 1, 5), module),
         Case("far away", "no distance at all", _relative(2, 0, 4), module),
@@ -400,7 +456,9 @@ def _meets(own, name, offsets):
     q, k = torch.randn(2, 1, 8, generator=generator)
     turn = getattr(own, name)
     return {
-        f"key {o} back": [float(turn(q, p) @ turn(k, p - o).T) for p in (o, o + 3, o + 20)]
+        f"key {o} back": [
+            float(turn(q.clone(), p) @ turn(k.clone(), p - o).T) for p in (o, o + 3, o + 20)
+        ]
         for o in offsets
     }
 
@@ -425,6 +483,12 @@ ROTARY = Exercise(
         ),
         Case("dtype", "half precision", _turned(2, 3, dtype=torch.float16)),
         Case("dtype", "half precision, far on", _turned(2, dtype=torch.float16, start=900)),
+        Case("dtype", "bfloat16, far on", _turned(2, dtype=torch.bfloat16, start=901)),
+        Case(
+            "dtype",
+            "half precision, thousands on",
+            lambda d: args(d.normal(2, 3, 2, dtype=torch.float16), 5001),
+        ),
     ],
     slips=[
         Slip(

@@ -26,7 +26,7 @@ from solutions.queries_keys_values import (
 
 
 def _three(own, name, *tensors):
-    """Project: the three results by name, the arguments as they were left, all gradients."""
+    """Project: the three results by name, and all gradients."""
     import torch
 
     fresh = [t.clone().requires_grad_() for t in tensors]
@@ -165,17 +165,35 @@ def _padding(d, t, s):
     return (torch.arange(s) < torch.tensor([[s], [1], [s - 1]])).unsqueeze(-2)
 
 
+def _double(d):
+    sizes = ((3, 4), (5, 4), (5, 6))
+    return args(*(d.normal(*size, dtype=torch.float64) for size in sizes))
+
+
 def _far_below(d):
-    """Allowed scores near -200: a forbidden place must be lower still."""
+    """Allowed scores near -2,000: a forbidden place must be lower still."""
     q, k, v = (d.normal(n, c, dtype=torch.float64) for n, c in ((3, 4), (5, 4), (5, 2)))
     mask = torch.tensor([1, 0, 1, 0, 1], dtype=torch.bool).expand(3, 5).clone()
-    return args(q.abs() + 10, -10 - k.abs(), v, mask)
+    return args(q.abs() + 30, -30 - k.abs(), v, mask)
 
 
 def _in_half(mask):
     def draw(d):
         (q, k, v, m), _ = _attend(2, dtype=torch.float16, mask=mask)(d)
         return q, k, v, m
+
+    return draw
+
+
+def _far_ahead(masked):
+    """Scores of 0 and 32, whose exp no half can hold; one query may not look at its best key."""
+
+    def draw(d):
+        q, k = 8 * torch.eye(4)[[2, 0, 3]], 8 * torch.eye(4)[[0, 1, 2, 3, 1]]
+        mask = torch.ones(3, 5, dtype=torch.bool)
+        mask[0, 2] = mask[1, 4] = False
+        v = d.normal(5, 2, dtype=torch.float16)
+        return q.half(), k.half(), v, mask if masked else None
 
     return draw
 
@@ -201,7 +219,7 @@ ATTENTION = Exercise(
         Case(
             "values", "one query, one key", lambda d: args(*(d.normal(2, 1, n) for n in (3, 3, 5)))
         ),
-        Case("values", "float64", _attend(dtype=torch.float64)),
+        Case("values", "float64", _double),  # the root of D is exact, whoever takes it
         Case(
             "values",
             "transposed tensors",
@@ -210,6 +228,12 @@ ATTENTION = Exercise(
         Case("mask", "one mask for all", _attend(2, mask=lambda d, t, s: d.mask(t, s))),
         Case("mask", "a mask for each sentence", _attend(3, mask=lambda d, t, s: d.mask(3, t, s))),
         Case("mask", "padding", _attend(3, mask=_padding)),
+        Case("mask", "two leading axes", _attend(2, 3, mask=lambda d, t, s: d.mask(t, s))),
+        Case(
+            "mask",
+            "a mask for each sentence, several heads",
+            _attend(2, 3, mask=lambda d, t, s: d.mask(2, 1, t, s)),
+        ),
         Case(
             "mask",
             "a causal mask",
@@ -220,6 +244,8 @@ ATTENTION = Exercise(
         Case("nothing to look at", "a sentence of padding", _attend(2, mask=_one_blind_sentence)),
         Case("half precision", "a mask", _in_half(lambda d, t, s: d.mask(t, s)), _half),
         Case("half precision", "a query that may look at nothing", _in_half(_blind), _half),
+        Case("half precision", "one key far ahead", _far_ahead(True), _half),
+        Case("half precision", "no mask", _far_ahead(False), _half),
     ],
     slips=[
         Slip(
@@ -642,7 +668,20 @@ def _masked(*leading):
 def _blind_query(d):
     mask = d.mask(4, 5)
     mask[2] = False
-    return _cross(d, 2, 4, 5, 3, 6, 2, mask=mask)
+    return _cross(d, 2, 4, 5, 3, 6, 2, bias=True, mask=mask)
+
+
+def _another(own, name, config, weights, first, second):
+    """Run one layer twice, on other inputs: what it gives the second time."""
+    layer = getattr(own, name)(**config)
+    layer.load_state_dict(weights)
+    layer(*first[0], **first[1])
+    return {"result": layer(*second[0], **second[1])}
+
+
+def _again(d):
+    config, weights, *first = _cross(d, 3, 4, 5, 3, 6, 2, mask=d.mask(4, 5))
+    return config, weights, tuple(first), ((d.normal(2, 4, 3), d.normal(2, 5, 6)), {})
 
 
 PROJECTIONS = "q, k, v = self.query(x), self.key(context), self.value(context)"
@@ -657,6 +696,7 @@ CROSS = Exercise(
         Case("values", "with biases", lambda d: _unequal(d, bias=True), module),
         Case("values", "one token asks", lambda d: _cross(d, 2, 1, 5, 3, 4, 6), module),
         Case("values", "a context of one token", lambda d: _cross(d, 1, 4, 1, 3, 5, 2), module),
+        Case("values", "the layer used before", _again, _another),
         Case("mask", "one mask for all", _masked(), module),
         Case("mask", "a mask for each sentence", _masked(3), module),
         Case("mask", "padding in the context", _masked(3, 1), module),
@@ -795,7 +835,7 @@ WHICH_LINE = Choice(
         "b": "Above the diagonal each row repeats one number: exp(0) over the row's sum. The "
         "future has the same score everywhere, 0, and that is not the lowest there is.",
         "c": "With the mask the wrong way round, the cells on and below the diagonal would be "
-        "empty.",
+        "empty, and the last row, which then may look at nothing, would be nan.",
         "d": "Without a mask the cells above the diagonal would differ from each other, as the "
         "keys do.",
     },

@@ -50,7 +50,6 @@ def _step_cases(blocks: int) -> list[Case]:
         Case("values", "input and state of one width", _step(3, blocks=blocks, c=4, d=4)),
         Case("values", "a batch as large as the state", _step(5, blocks=blocks, c=5, d=5)),
         Case("values", "a state of one number", _step(2, blocks=blocks, c=3, d=1)),
-        Case("values", "float64", _step(2, blocks=blocks, dtype=torch.float64)),
         Case("any leading axes", "no batch", _step(blocks=blocks)),
         Case("any leading axes", "two leading axes", _step(2, 3, blocks=blocks)),
     ]
@@ -265,6 +264,22 @@ def _long(start=False):
     return draw
 
 
+def _twice(own, name, config, weights, first, second):
+    """Run one model on two batches: the second must not know of the first."""
+    import torch
+
+    model = getattr(own, name)(**config)
+    model.load_state_dict(weights)
+    with torch.no_grad():
+        model(first)
+        return {"result": model(second)}
+
+
+def _two_batches(d):
+    config, weights, (first,), _ = _sequence(d, 2, 4, 3, 5)
+    return config, weights, first, d.normal(*first.shape)
+
+
 LAYER = Exercise(
     RNN,
     parts={"values": 7, "a given first state": 5, GRADIENT: 5, ARGUMENTS: 1},
@@ -274,6 +289,7 @@ LAYER = Exercise(
         Case("values", "one sequence", lambda d: _sequence(d, 1, 5, 3, 2), module),
         Case("values", "as many sequences as tokens", lambda d: _sequence(d, 4, 4, 3, 5), module),
         Case("values", "input and state of one width", lambda d: _sequence(d, 2, 5, 3, 3), module),
+        Case("values", "one batch after another", _two_batches, _twice),
         Case("a given first state", "a state to go on from", _long(start=True), module),
         Case(
             "a given first state",
@@ -373,7 +389,7 @@ LAYER = Exercise(
 )
 
 
-def lags(own, name, x, h, push, w_x, w_h, b, kind):
+def lags(own, name, x, h, push, w_x, w_h, b, kind, twice=False):
     """Call gradient_by_lag with a step made here from plain weights."""
     import torch
 
@@ -384,10 +400,14 @@ def lags(own, name, x, h, push, w_x, w_h, b, kind):
         ](total)
 
     x, h, push = x.clone(), h.clone(), push.clone()
-    return {"result": getattr(own, name)(step, x, h, push), "inputs": [x, h, push]}
+    for _ in range(2 if twice else 1):  # a call must leave nothing behind for the next
+        result = getattr(own, name)(step, x, h, push)
+    if isinstance(result, torch.Tensor) and result.is_floating_point():
+        result = result.float()
+    return {"result": result, "inputs": [x, h, push]}
 
 
-def _lags(kind, t=None, radius=1.0, dtype=torch.float32):
+def _lags(kind, t=None, radius=1.0, dtype=torch.float32, twice=False):
     def draw(d):
         n_t, c, n_state = d.sizes(3, 2, 7)
         n_t = n_t if t is None else t
@@ -401,6 +421,7 @@ def _lags(kind, t=None, radius=1.0, dtype=torch.float32):
             w_h.to(dtype),
             d.normal(n_state, std=0.3, dtype=dtype),
             kind,
+            twice,
         )
 
     return draw
@@ -416,6 +437,7 @@ GRADIENTS = Exercise(
         Case("values", "one token", _lags("tanh", t=1), lags),
         Case("any step", "a step with a residual connection", _lags("skip"), lags),
         Case("any step", "float64", _lags("tanh", t=12, dtype=torch.float64), lags),
+        Case("any step", "called twice with the same h", _lags("tanh", twice=True), lags),
     ],
     slips=[
         Slip(
@@ -512,9 +534,15 @@ GRADIENTS = Exercise(
 
 
 def clipped(own, name, gradients, longest):
-    """Clip a list of tensors: the result, and the tensors as they were left."""
-    gradients = [g.clone() for g in gradients]
-    return {"result": getattr(own, name)(gradients, longest), "inputs": gradients}
+    """Clip a list of tensors: the result, whether it is new, and the tensors as they were left."""
+    given = [g.clone() for g in gradients]
+    result = getattr(own, name)(list(given), longest)
+    seen = {"result": result, "inputs": given}
+    if isinstance(result, list):
+        places = {g.data_ptr() for g in given}
+        held = [r.data_ptr() for r in result if hasattr(r, "data_ptr")]
+        seen["tensors that are not new"] = sum(place in places for place in held)
+    return seen
 
 
 def _gradients(norm, longest, shapes=((3, 4), (5,), (2, 1, 3)), dtype=torch.float32):
@@ -526,6 +554,11 @@ def _gradients(norm, longest, shapes=((3, 4), (5,), (2, 1, 3)), dtype=torch.floa
         return [(g * (norm / whole)).to(dtype) for g in made], longest
 
     return draw
+
+
+def _transposed(d):
+    tensors, longest = _gradients(12.0, 3.0)(d)
+    return [tensors[0].T, *tensors[1:]], longest
 
 
 def _all_zero(d):
@@ -545,6 +578,7 @@ CLIP = Exercise(
             clipped,
         ),
         Case("long gradients", "one tensor", _gradients(7.0, 1.0, ((4,),)), clipped),
+        Case("long gradients", "a transposed tensor", _transposed, clipped),
         Case("long gradients", "float64", _gradients(5000.0, 2.0, dtype=torch.float64), clipped),
         Case("short gradients", "a norm of 0.7, 2 allowed", _gradients(0.7, 2.0), clipped),
         Case("short gradients", "a norm of 2.9, 3 allowed", _gradients(2.9, 3.0), clipped),
@@ -622,6 +656,14 @@ CLIP = Exercise(
             "(longest / norm).clamp(max=1.0)",
             "(norm <= longest).to(norm.dtype)",
             "A long gradient is thrown away altogether: shorten it to `longest`.",
+        ),
+        Slip(
+            "given tensors returned",
+            clip_gradient,
+            "[g * scale for g in gradients]",
+            "[g * scale if scale < 1 else g for g in gradients]",
+            "A short gradient comes back as the very tensors that were given: return copies, or a "
+            "later change of the result changes the gradient.",
         ),
         Slip(
             "changed in place",

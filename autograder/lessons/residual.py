@@ -69,8 +69,10 @@ def _with_activation(own, name, config, weights, x, activation):
     layer.load_state_dict(weights)
     x = x.requires_grad_()
     result = layer(x)
-    push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
-    gradients = torch.autograd.grad(result, [x], push, allow_unused=True)
+    gradients = [None]
+    if isinstance(result, torch.Tensor) and result.requires_grad:
+        push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
+        gradients = torch.autograd.grad(result, [x], push, allow_unused=True)
     return {"result": result, "gradients": list(gradients)}
 
 
@@ -204,6 +206,8 @@ def _around(own, name, weight, x, args, kwargs):
     fresh = leaf * 1  # a leaf may not be written into, and that is not what is asked here
     result = wrapped(fresh, *args, **kwargs)
     seen = {"result": result, "inputs": [fresh]}
+    if not isinstance(result, torch.Tensor):
+        return seen
     try:
         push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
         wanted = [leaf, layer.weight]
@@ -218,6 +222,12 @@ def _around_a_function(own, name, x):
     import torch
 
     return getattr(own, name)(torch.cos)(x)
+
+
+def _around_nothing(own, name, x):
+    """Wrap a function that gives back its very argument."""
+    result = getattr(own, name)(lambda x: x)(x)
+    return {"result": result, "inputs": [x]}
 
 
 def _wrapped(*leading, dtype=torch.float32):
@@ -238,6 +248,11 @@ def _with_keyword(d):
     return d.normal(c, c), d.normal(2, t, c), (), {"strength": 0.25}
 
 
+def _with_two(d):
+    t, c = d.sizes(2)
+    return d.normal(c, c), d.normal(2, t, c), (d.mask(t, c), 0.5), {}
+
+
 def _with_both(d):
     t, c = d.sizes(2)
     return d.normal(c, c), d.normal(t, c), (d.mask(t, c),), {"strength": 3.0}
@@ -252,7 +267,11 @@ RESIDUAL = Exercise(
         Case("values", "no batch", _wrapped(), _around),
         Case("values", "float64", _wrapped(2, dtype=torch.float64), _around),
         Case("values", "a plain function", lambda d: (d.normal(2, 3),), _around_a_function),
+        Case(
+            "values", "a function that does nothing", lambda d: (d.normal(2, 3),), _around_nothing
+        ),
         Case("further arguments", "a mask", _with_mask, _around),
+        Case("further arguments", "two without names", _with_two, _around),
         Case("further arguments", "a named argument", _with_keyword, _around),
         Case("further arguments", "both", _with_both, _around),
     ],
@@ -386,7 +405,21 @@ def _through_layers(own, name, weights, x, push):
 
     layers = [lambda h, w=w: torch.tanh(h @ w) for w in weights]
     result = getattr(own, name)(layers, x, push)
-    return {"result": result, "inputs": [x, push, torch.tensor(x.requires_grad)]}
+    marks = torch.tensor([x.requires_grad, x.grad is not None])
+    return {"result": result, "inputs": [x, push, marks]}
+
+
+def _asks_already(own, name, weights, x, push):
+    """Hand over an x that asks for gradients: does it still ask afterwards?"""
+    import contextlib
+
+    import torch
+
+    layers = [lambda h, w=w: torch.tanh(h @ w) for w in weights]
+    x.requires_grad_()
+    with contextlib.suppress(Exception):  # what goes wrong here is seen in the other cases
+        getattr(own, name)(layers, x, push)
+    return {"inputs": [torch.tensor(x.requires_grad)]}
 
 
 def _stack(rows, depth, widths=None, dtype=torch.float32):
@@ -408,6 +441,7 @@ DEPTH = Exercise(
         Case("values", "four layers", _stack((3,), 4), _through_layers),
         Case("values", "a batch of sentences", _stack((2, 3), 3), _through_layers),
         Case("values", "float64", _stack((4,), 6, dtype=torch.float64), _through_layers),
+        Case("every stack", "an x that asks for gradients", _stack((3,), 2), _asks_already),
         Case("every stack", "one layer", _stack((2,), 1), _through_layers),
         Case("every stack", "a single row", _stack((), 3), _through_layers),
         Case(
@@ -569,6 +603,17 @@ def _zero_filter(d):
     return direction, weights
 
 
+def _other_order(d):
+    """Names decide, not the order; and axes decide, not names: a norm's gain is a weight, too."""
+    direction, weights = _tensors(**{"norm.weight": (5,), "first": (4, 3), "second": (3, 4)})(d)
+    return direction, dict(reversed(weights.items()))
+
+
+def _tiny(d):
+    direction, weights = _tensors(weight=(4, 3))(d)
+    return {"weight": 1e-4 * direction["weight"]}, weights
+
+
 def _transposed(d):
     direction, weights = _tensors(weight=(5, 3))(d)
     return {k: v.T for k, v in direction.items()}, {k: v.T for k, v in weights.items()}
@@ -585,6 +630,8 @@ FILTERS = Exercise(
         Case("matrices", "a filter of zeros", _zero_filter, _filters),
         Case("matrices", "transposed matrices", _transposed, _filters),
         Case("matrices", "one column", _tensors(weight=(3, 1)), _filters),
+        Case("matrices", "names in another order", _other_order, _filters),
+        Case("matrices", "a tiny direction", _tiny, _filters),
         Case("filters with more axes", "a convolution", _tensors(weight=(4, 3, 2, 5)), _filters),
         Case("filters with more axes", "three axes", _tensors(weight=(3, 5, 2)), _filters),
         Case("biases and gains", "a norm", _tensors(gain=(5,), bias=(5,)), _filters),
@@ -720,7 +767,10 @@ def _on_a_sheet(own, name, weights, first, second, places, x, target):
         return (model(x) - target).square().mean()
 
     result = getattr(own, name)(model, loss, first, second, places)
-    left = [*model.state_dict().values(), *first.values(), *second.values(), places]
+    if isinstance(result, torch.Tensor) and result.is_floating_point():
+        result = result.float()  # no text asks for a dtype
+    marks = torch.tensor([model.training, *(p.requires_grad for p in model.parameters())])
+    left = [*model.state_dict().values(), *first.values(), *second.values(), places, marks]
     return {"result": result, "inputs": left}
 
 
@@ -740,6 +790,12 @@ def _sheet(places, dtype=torch.float32, along=(True, True)):
     return draw
 
 
+def _shuffled(d):
+    """Directions belong to weights by name, whatever their order."""
+    home, first, second, *rest = _sheet([-1.0, 0.5])(d)
+    return home, dict(reversed(first.items())), second, *rest
+
+
 MOVE = "home[name] + a * first[name] + b * second[name]"
 SURFACE = Exercise(
     loss_surface,
@@ -748,6 +804,7 @@ SURFACE = Exercise(
         Case("values", "a sheet of 3 by 3 points", _sheet([-1.0, 0.0, 1.0]), _on_a_sheet),
         Case("values", "places in no order", _sheet([0.5, -2.0, 0.1, 1.5]), _on_a_sheet),
         Case("values", "one point", _sheet([0.7]), _on_a_sheet),
+        Case("values", "names in another order", _shuffled, _on_a_sheet),
         Case("values", "float64", _sheet([-0.3, 0.9], torch.float64), _on_a_sheet),
     ],
     slips=[
@@ -894,8 +951,8 @@ WHICH_LINE = Choice(
         "c": "One skip leads from the input to the output, around everything. The gradient takes "
         "it and arrives whole at the input, but the states in between lie on the long road only: "
         "six layers, each a fraction. Those layers learn as slowly as without a skip.",
-        "d": "The same layer six times, each time with its skip, keeps the gradient near 1 at "
-        "every state.",
+        "d": "The same layer six times, each time with its skip, keeps the gradient at 1 or above "
+        "at every state.",
     },
 )
 

@@ -39,7 +39,6 @@ LOOP = Exercise(
         Case("values", "one word", lambda d: args(d.normal(1, 4))),
         Case("values", "one column", lambda d: args(d.normal(5, 1))),
         Case("values", "twice the same word", lambda d: args(d.normal(3, 4)[[0, 1, 0, 2]])),
-        Case("values", "float64", _words(dtype=torch.float64)),
         Case("values", "a transposed table", lambda d: args(d.normal(4, 6, std=0.8).T)),
     ],
     slips=[
@@ -145,12 +144,21 @@ LOOP = Exercise(
             "outputs are made from the words as they came.",
         ),
         Slip(
+            "words overwritten on the way",
+            self_attention_loop,
+            f"{OUTPUT}  # (C)\n    return torch.stack(outputs)",
+            "x[t] = (weights.unsqueeze(1) * x).sum(0)\n    return x",
+            "Output t is written over word t, in the caller's own tensor, and the next word "
+            "already looks at the new one: collect the outputs in a list and stack them.",
+        ),
+        Slip(
             "weights detached",
             self_attention_loop,
             "scores.softmax(0)",
             "scores.softmax(0).detach()",
-            "The values are right but no gradient passes through the weights: is there a detach() "
-            "or .data?",
+            "The values are right but no gradient passes through the weights: is there a detach(), "
+            ".data or .item(), or a torch.tensor([...]) of results? They keep the numbers and "
+            "forget where they came from.",
         ),
         Slip(
             "argument overwritten",
@@ -177,13 +185,18 @@ ALL = Exercise(
         Case("values", "a sentence", _words()),
         Case("values", "as many words as columns", lambda d: args(d.normal(4, 4, std=0.8))),
         Case("values", "one word", lambda d: args(d.normal(1, 4))),
-        Case("values", "float64", _words(dtype=torch.float64)),
+        Case("values", "float64", lambda d: args(d.normal(5, 4, std=0.8, dtype=torch.float64))),
         Case("values", "a transposed table", lambda d: args(d.normal(4, 6, std=0.8).T)),
         Case("batches", "a batch", _words(2)),
         Case("batches", "a batch of one", _words(1)),
         Case("batches", "all sizes equal", lambda d: args(d.normal(3, 3, 3, std=0.8))),
         Case("batches", "two leading axes", _words(2, 3)),
         Case("large scores", "long vectors", _words(std=15.0, dtype=torch.float64)),
+        Case(
+            "large scores",
+            "a short word beside a long one",
+            lambda d: args(torch.tensor([[10.0, 0, 1], [20, 1, 0], [0, 2, -1]])),
+        ),
     ],
     slips=[
         Slip(
@@ -323,8 +336,9 @@ ALL = Exercise(
             self_attention,
             "return weights @ x",
             "return weights.detach() @ x",
-            "The values are right but no gradient passes through the weights: is there a detach() "
-            "or .data?",
+            "The values are right but no gradient passes through the weights: is there a detach(), "
+            ".data or .item(), or a torch.tensor([...]) of results? They keep the numbers and "
+            "forget where they came from.",
         ),
         Slip(
             "argument overwritten",

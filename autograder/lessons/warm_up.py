@@ -189,6 +189,8 @@ AVERAGE = Exercise(
         ),
         Case("batches", "two leading axes", _average(2, 3)),
         Case("batches", "one table of values for all", _average(5, leading_v=())),
+        Case("batches", "one table of weights for all", _average(leading_v=(5,))),
+        Case("batches", "leading axes of length one", _average(2, 1, leading_v=(3,))),
         Case(
             "batches", "a transposed table", lambda d: args(d.rows(2, 3, 4), d.normal(2, 5, 4).mT)
         ),
@@ -264,16 +266,17 @@ AVERAGE = Exercise(
 
 
 def _as_float(own, name, ids, n):
-    """What the rows say, whatever their dtype."""
+    """What the rows say, whatever their dtype, and the ids as they were left."""
     import torch
 
     rows = getattr(own, name)(ids, n)
-    return rows.to(torch.float32) if isinstance(rows, torch.Tensor) else rows
+    rows = rows.to(torch.float32) if isinstance(rows, torch.Tensor) else rows
+    return {"result": rows, "inputs": [ids]}
 
 
 def _dtype(own, name, ids, n):
     rows = getattr(own, name)(ids, n)
-    return {"dtype": str(rows.dtype), "shape": tuple(rows.shape)}
+    return {"dtype": str(getattr(rows, "dtype", type(rows).__name__))}
 
 
 ONE_HOT = Exercise(
