@@ -537,7 +537,7 @@ def _half_dropped(own, name, config, weights, x):
     torch.manual_seed(0)
     with torch.no_grad():
         branch = block.eval()(x) - x
-        factors = (block.train()(x) - x) / branch
+        factors = ((block.train()(x) - x) / branch).nan_to_num(99.0, 99.0, 99.0)
     return {"factors": sorted(set(factors.round(decimals=1).flatten().abs().tolist()))}
 
 
@@ -592,8 +592,8 @@ BLOCK = Exercise(
         Case("mask", "no mask, after a call with one", _unmasked, _masked_before),
         Case("dropout", "post-norm, all branches dropped", _silent("post"), _dropped),
         Case("dropout", "pre-norm, half dropped", _silent("pre"), _half_dropped),
-        Case("dropout", "pre-norm, in evaluation", _free("pre", dropout=0.5), module),
-        Case("dropout", "post-norm, in evaluation", _free("post", dropout=0.5), module),
+        Case("dropout", "pre-norm, in evaluation", _free("pre", dropout=1.0), module),
+        Case("dropout", "post-norm, in evaluation", _free("post", dropout=1.0), module),
     ],
     slips=[
         Slip(
