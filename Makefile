@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export OMP_NUM_THREADS := 1
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: course train book serve release verify grade-demo screenshots lint test bench clean
+.PHONY: course train fashion book serve release verify grade-demo screenshots lint test bench clean
 
 .venv/ready: requirements.txt pyproject.toml .ci/setup
 	@bash .ci/setup
@@ -22,6 +22,10 @@ release: .venv/ready ## Make exercises/*.ipynb from exercises/*.md and solutions
 
 train: .venv/ready ## Run the experiments that pages ask for, two at a time; what is kept is not run again
 	$(PYTHON) -m solutions.experiments
+
+fashion: .venv/ready ## Train on Fashion-MNIST anew (needs its images and most of an hour), write the curves down
+	$(PYTHON) -m solutions.experiments fashion
+	$(PYTHON) -m solutions.studies.fashion_record
 
 book: .venv/ready train ## Build the book; only pages whose code or data changed run again
 	$(PYTHON) book/build.py

@@ -350,7 +350,9 @@ def test_the_cache_is_faster_and_the_more_so_the_longer_the_text():
 
 
 def test_a_hero_with_a_friend_of_the_same_name_is_seen():
-    story = draw_story(torch.Generator().manual_seed(0))[0]
+    generator = torch.Generator().manual_seed(0)
+    stories = [draw_story(generator)[0] for _ in range(20)]
+    story = next(words for words in stories if "called" in words)
     assert not own_friend(story) and judged([story])["own friend"] == 0
     same = [*story]
     same[same.index("called") + 1] = same[1]

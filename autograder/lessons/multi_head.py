@@ -228,6 +228,7 @@ def _another(own, name, config, weights, first, second):
     """Run one layer twice, on other inputs: what it gives the second time."""
     layer = getattr(own, name)(**config)
     layer.load_state_dict(weights)
+    layer.eval()
     layer(*first[0], **first[1])
     return {"result": layer(*second[0], **second[1])}
 

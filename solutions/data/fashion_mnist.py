@@ -44,8 +44,9 @@ def load_fashion_mnist(
     folder = folder or find_fashion_mnist()
     if folder is None:
         raise FileNotFoundError(
-            "Fashion-MNIST is not on this machine: download it with "
-            "`python -m solutions.data.fashion_mnist FOLDER/fashion_mnist`, set COURSE_DATA=FOLDER."
+            "Fashion-MNIST is not on this machine. Debian has it (apt install "
+            "dataset-fashion-mnist), or download it with `python -m solutions.data.fashion_mnist "
+            "FOLDER/fashion_mnist` and set COURSE_DATA=FOLDER."
         )
     parts = [read_idx(_file(Path(folder), name) or Path(folder) / name) for name in FILES]
     train, train_labels, test, test_labels = parts

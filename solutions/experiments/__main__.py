@@ -21,9 +21,12 @@ def wanted(lessons: list[str]) -> list[experiments.Run]:
     """Return the runs of the lessons' files (each has a list RUNS, the longest first).
 
     The first of every lesson come first, so that no long one is left over at the end, alone.
+    A file that says ON_DEMAND is run only where it is named.
     """
     names = lessons or [m.name for m in pkgutil.iter_modules(experiments.__path__)]
     modules = [importlib.import_module(f"solutions.experiments.{n}") for n in names if n[0] != "_"]
+    if not lessons:
+        modules = [module for module in modules if not getattr(module, "ON_DEMAND", False)]
     ranks = zip_longest(*(module.RUNS for module in modules))
     return [run for rank in ranks for run in rank if run is not None]
 
