@@ -178,6 +178,15 @@ def module(own, name, config, weights, args, kwargs=None):
     return seen
 
 
+def module_used_before(own, name, config, weights, first, second):
+    """Run one layer twice, on other inputs: what it gives the second time."""
+    layer = getattr(own, name)(**config)
+    layer.load_state_dict(weights)
+    layer.eval()
+    layer(*first[0], **first[1])
+    return {"result": layer(*second[0], **second[1])}
+
+
 def kind(own, name):
     """Say what stands under a name: "nothing", "class", "function" or the name of a type."""
     value = getattr(own, name, None)

@@ -13,7 +13,7 @@ from autograder.exercise import (
     args,
     built,
 )
-from autograder.probe import module
+from autograder.probe import module, module_used_before
 from autograder.puzzle import Puzzle
 from autograder.slips import Slip, patched
 from solutions.multi_head import MultiHeadAttention, merge_heads, split_heads
@@ -224,15 +224,6 @@ def _blind_query(d):
     return _layer(d, 2, 4, 5, 3, 2, bias=True, mask=mask)
 
 
-def _another(own, name, config, weights, first, second):
-    """Run one layer twice, on other inputs: what it gives the second time."""
-    layer = getattr(own, name)(**config)
-    layer.load_state_dict(weights)
-    layer.eval()
-    layer(*first[0], **first[1])
-    return {"result": layer(*second[0], **second[1])}
-
-
 def _again(d):
     config, weights, *first = _layer(d, 3, 4, 5, 3, 2, mask=d.mask(3, 4, 5))
     return config, weights, tuple(first), ((d.normal(2, 6, 6),), {})
@@ -247,7 +238,7 @@ LAYER = Exercise(
         Case("self-attention", "one token", lambda d: _layer(d, 3, 1, None, 2, 4), module),
         Case("self-attention", "one sentence", lambda d: _layer(d, 1, 5, None, 3, 2), module),
         Case("self-attention", "with biases", lambda d: _self(d, bias=True), module),
-        Case("self-attention", "the layer used before", _again, _another),
+        Case("self-attention", "the layer used before", _again, module_used_before),
         Case("cross-attention", "T tokens look at S others", _cross, module),
         Case(
             "cross-attention", "a context as long as x", lambda d: _layer(d, 2, 4, 4, 3, 2), module

@@ -13,7 +13,7 @@ from autograder.exercise import (
     args,
     built,
 )
-from autograder.probe import module
+from autograder.probe import module, module_used_before
 from autograder.puzzle import Puzzle
 from autograder.slips import Slip, patched
 from solutions.queries_keys_values import (
@@ -671,15 +671,6 @@ def _blind_query(d):
     return _cross(d, 2, 4, 5, 3, 6, 2, bias=True, mask=mask)
 
 
-def _another(own, name, config, weights, first, second):
-    """Run one layer twice, on other inputs: what it gives the second time."""
-    layer = getattr(own, name)(**config)
-    layer.load_state_dict(weights)
-    layer.eval()
-    layer(*first[0], **first[1])
-    return {"result": layer(*second[0], **second[1])}
-
-
 def _again(d):
     config, weights, *first = _cross(d, 3, 4, 5, 3, 6, 2, mask=d.mask(4, 5))
     return config, weights, tuple(first), ((d.normal(2, 4, 3), d.normal(2, 5, 6)), {})
@@ -697,7 +688,7 @@ CROSS = Exercise(
         Case("values", "with biases", lambda d: _unequal(d, bias=True), module),
         Case("values", "one token asks", lambda d: _cross(d, 2, 1, 5, 3, 4, 6), module),
         Case("values", "a context of one token", lambda d: _cross(d, 1, 4, 1, 3, 5, 2), module),
-        Case("values", "the layer used before", _again, _another),
+        Case("values", "the layer used before", _again, module_used_before),
         Case("mask", "one mask for all", _masked(), module),
         Case("mask", "a mask for each sentence", _masked(3), module),
         Case("mask", "padding in the context", _masked(3, 1), module),
