@@ -40,7 +40,8 @@ def missing(cache_folder: Path, pages: Iterable[Path]) -> dict[Path, NotebookNod
 def execute(notebook: NotebookNode, folder: Path, timeout: int | None) -> ExecutionResult:
     """Run a page in its folder, with a kernel that speaks up only when something is wrong."""
     quiet = ["--IPKernelApp.log_level=40"]
-    return single_nb_execution(notebook, str(folder), timeout, False, extra_arguments=quiet)
+    how = {"extra_arguments": quiet, "shutdown_kernel": "immediate"}  # nothing is left to be done
+    return single_nb_execution(notebook, str(folder), timeout, False, **how)
 
 
 def run_ahead(cache_folder: Path, pages: Iterable[Path], timeout: int | None) -> None:

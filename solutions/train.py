@@ -84,7 +84,8 @@ def train(
     each evaluation and when stopped, taken up when it is there and belongs to the same recipe.
     `live` draws the curve in a notebook. On a GPU the model computes in half precision.
     """
-    device = next(model.parameters()).device
+    parameters = list(model.parameters())  # asking for them at every step takes longer than a norm
+    device = parameters[0].device
     generator = torch.Generator().manual_seed(recipe.seed)
     torch.manual_seed(recipe.seed)  # dropout draws from the global generator
     optimiser = make_optimiser(model, recipe)
@@ -119,7 +120,8 @@ def train(
     try:
         for step in bar:
             begun = time.perf_counter()
-            model.train()
+            if not model.training:
+                model.train()
             for group in optimiser.param_groups:
                 group["lr"] = rate_at(step, recipe)
             batch = tuple(x.to(device) for x in batches(recipe.batch, generator))
@@ -132,7 +134,7 @@ def train(
             scaler.scale(value).backward()
             if recipe.clip:
                 scaler.unscale_(optimiser)
-                nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+                nn.utils.clip_grad_norm_(parameters, recipe.clip)
             with held_back():  # weights, curve and dice move on together
                 scaler.step(optimiser)
                 scaler.update()

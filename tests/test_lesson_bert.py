@@ -15,7 +15,15 @@ from solutions.bert import BERT, IGNORE, MaskedLanguageModel, mask_tokens
 from solutions.data import themes, themes_odds
 from solutions.data.themes import CLS, MASK, PAD, SEP, SPECIAL, encode, vocabulary
 from solutions.experiments import kept
-from solutions.experiments.bert import RATES, RUNS, baseline, fine_tune, new_bert, pretrained
+from solutions.experiments.bert import (
+    GENTLE,
+    RATES,
+    RUNS,
+    baseline,
+    fine_tune,
+    new_bert,
+    pretrained,
+)
 from solutions.figures.gaps import STORY, divergence, gaps, groups
 from solutions.fine_tune import TextClassifier, TokenClassifier
 from solutions.studies.gap_practice import theme_by_place
@@ -336,9 +344,7 @@ def test_with_50_labels_pretraining_wins_on_the_theme_by_far(n_cue):
 def test_on_the_mood_the_naive_label_pretraining_hurts():
     pre, scratch = (best("mood", 3, start).mean() for start in ("pre-trained", "scratch"))
     assert pre < scratch - 0.10
-    gentle = torch.tensor(
-        kept(fine_tune, task="mood", n_cue=3, start="pre-trained", rate=min(RATES))
-    )
+    gentle = torch.tensor(kept(fine_tune, task="mood", n_cue=3, start="pre-trained", rate=GENTLE))
     assert gentle.max() < by_counting("mood", 3).min()
     assert min(kept(baseline, task="mood", n_cue=3)["told"]) > 0.98  # fifty labels are enough
 

@@ -317,7 +317,7 @@ def test_tales_come_within_a_hundredth_of_a_nat_a_token_and_one_nat_a_story():
 def test_the_quiet_start_is_behind_and_few_stories_are_learned_by_heart():
     good = kept(tales, std=0.08, seed=0)["final"]["token"]
     assert kept(tales, std=0.02, seed=0)["final"]["token"] > 3 * good
-    few = kept(tales, std=0.08, seed=0, stories=300, steps=800)
+    few = kept(tales, std=0.08, seed=0, stories=300, steps=500)
     assert few["final"]["token"] > min(s["token"] for s in few["scores"]) + 0.02
     assert float(few["loss"][-100:].mean()) < entropy() / 59.2  # below the floor: by heart
 

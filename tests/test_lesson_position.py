@@ -220,6 +220,16 @@ def test_models_side_by_side_compute_what_each_computes_alone():
     torch.testing.assert_close(other(ids[2]), alone[2], atol=1e-5, rtol=1e-4)
 
 
+def test_models_side_by_side_drop_out_each_for_itself_and_only_in_training():
+    together = SideBySide([nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.5)) for _ in range(2)])
+    for p in together.parameters():
+        nn.init.ones_(p)
+    x = torch.ones(2, 64, 1)
+    assert set(together(x).unique().tolist()) == {0.0, 4.0}
+    assert not torch.equal(*together(x))
+    assert (together.eval()(x) == 2).all()
+
+
 def share(task, scheme, causal, length):
     """Return the accuracies of the seeds at one length."""
     found = kept(places, task=task, scheme=scheme, causal=causal)["accuracy"]

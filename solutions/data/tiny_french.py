@@ -11,7 +11,9 @@ d', cet, bel, vieil, nouvel, du) and "an" are right; sentences are not capitalis
 
 import random
 import zlib
-from itertools import accumulate
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate, count
 from typing import NamedTuple
 
 import torch
@@ -172,14 +174,29 @@ def draw_pairs(
 
     The parts have no sentence in common, whatever the seeds: the sentence itself decides.
     """
-    rng = random.Random(f"{seed} {test}")
-    found: dict[tuple[str, ...], Pair] = {}
+    pairs, found = part(seed, test), {}
     while len(found) < n:
-        pair = sentence(rng)
-        fits = shortest <= len(pair.french) <= longest and len(pair.english) <= MAX_WORDS
-        if fits and held_out(pair) == test:
+        pair = next(pairs)
+        if shortest <= len(pair.french) <= longest and len(pair.english) <= MAX_WORDS:
             found.setdefault(pair.french, pair)
     return list(found.values())
+
+
+@cache
+def drawn(seed: int, test: bool) -> tuple[random.Random, list[Pair]]:
+    """Keep the dice of a part and what they have given: several lengths are asked of one part."""
+    return random.Random(f"{seed} {test}"), []
+
+
+def part(seed: int, test: bool) -> Iterator[Pair]:
+    """Give the pairs of a part one after another, of any length, without end."""
+    rng, pairs = drawn(seed, test)
+    for i in count():
+        while i == len(pairs):
+            pair = sentence(rng)
+            if held_out(pair) == test:
+                pairs.append(pair)
+        yield pairs[i]
 
 
 def encode(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:

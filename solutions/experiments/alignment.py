@@ -14,7 +14,7 @@ SEEDS = (0, 1)  # for attention; the single vector is so far below that one is e
 N_PAIRS = 10_000
 STEPS = 900
 COMPARED = 700  # one direction beside both: the one is still learning what the other knows
-LONGER = STEPS * 4 // 3  # for one direction alone, and for the wide single vector
+LONGER = STEPS * 7 // 6  # for one direction alone, and for the wide single vector
 SHORT = 12  # the longest sentence in training, where longer ones are kept for the test
 # The single vector has no use for the scoring matrices: its states are wider by as much.
 ATTENTION, SINGLE, WIDE = 72, 78, 144

@@ -16,6 +16,7 @@ from solutions.vit import ViT, interpolate_positions
 
 SEEDS = (0, 1, 2)
 LABELS = (100, 300, 1000)
+FEW_STEPS = 300
 
 
 def build(kind: str, seed: int) -> nn.Module:
@@ -48,7 +49,7 @@ def digits(kind: str, seed: int) -> dict:
     """Train on all training digits, warped; return the curve on test images and the weights."""
     (images, labels), test = split_digits()
     model, start = build(kind, seed), time.process_time()
-    steps = {"vit": 1000, "blind": 300, "cnn": 1000}[kind]
+    steps = {"vit": 800, "blind": 300, "cnn": 800}[kind]
     history = train(
         model,
         drawer(images, labels, warped=True),
@@ -73,7 +74,7 @@ def few_labels(kind: str, n: int, shuffled: bool = False) -> list[float]:
         if shuffled:
             images, test_images = (shuffle_patches(x, 2, order) for x in (images, test_images))
         model = build(kind, seed)
-        recipe = Recipe(300, 32, 2e-3, weight_decay=0.05, seed=seed)
+        recipe = Recipe(FEW_STEPS, 32, 2e-3, weight_decay=0.05, seed=seed)
         train(model, drawer(images, labels, warped=False), recipe, progress=False)
         right.append(share_right(model, test_images, test_labels))
     return right

@@ -19,8 +19,13 @@ class SideBySide(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         (model,) = self.shape_of
+        model.train(self.training)
         parameters = dict(zip(self.names, self.stacked, strict=True))
-        return vmap(lambda own, x: functional_call(model, own, (x,)))(parameters, inputs)
+
+        def one(own: dict[str, Tensor], x: Tensor) -> Tensor:
+            return functional_call(model, own, (x,))
+
+        return vmap(one, randomness="different")(parameters, inputs)  # each its own dropout
 
     def state_of(self, i: int) -> dict[str, Tensor]:
         """Return the parameters of model i, to load into a model of the class."""

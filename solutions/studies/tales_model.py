@@ -21,7 +21,7 @@ from solutions.train import Recipe
 
 PAD = IDS[PADDING]
 CONFIG = GPTConfig(len(WORDS), LENGTH - 1, n_layer=2, n_head=4, n_embd=64, std=0.08)
-RECIPE = Recipe(1200, 16, lr=3e-3, warmup=100, weight_decay=0.01, beta2=0.98, evaluate_every=100)
+RECIPE = Recipe(1050, 16, lr=3e-3, warmup=100, weight_decay=0.01, beta2=0.98, evaluate_every=105)
 
 
 def words_of(ids: Tensor) -> list[str]:
