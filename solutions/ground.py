@@ -90,9 +90,11 @@ def named_files(strings: Iterable[str], folder: Path, root: Path) -> Iterator[Pa
     for text in strings:
         if not 0 < len(text.encode(errors="replace")) < 200 or "\n" in text or "\0" in text:
             continue  # no name of a file; some systems refuse to look for longer ones
-        place = (folder / text).resolve()
+        if not (place := folder / text).exists():
+            continue  # most strings; asked first, since to resolve a path takes far longer
+        place = place.resolve()
         ours = place.is_relative_to(root) and place not in (root, folder, *folder.parents)
-        if ours and place.exists() and not NOT_SOURCES.intersection(place.parts):
+        if ours and not NOT_SOURCES.intersection(place.parts):
             yield from files_below(place)
 
 

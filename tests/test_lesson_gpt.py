@@ -281,7 +281,8 @@ def test_the_recipes_fit_the_text():
     ids, alphabet = character_ids(text())
     assert len(alphabet) == N_CHARACTERS and "".join(alphabet[i] for i in ids[:5]) == "First"
     (small, one), (later, two), (large, _) = EARLIER, LATER, GPU
-    assert (one.steps, one.batch, small.block_size) == (two.steps, two.batch, later.block_size)
+    assert (one.batch, small.block_size) == (two.batch, later.block_size)
+    assert two.steps <= one.steps
     assert n_parameters(later) <= n_parameters(small) < 0.82e6
     assert 10.6e6 < n_parameters(large) < 10.9e6
 
@@ -328,7 +329,7 @@ def test_shakespeare_reaches_what_was_promised():
 
 
 def test_pieces_are_compared_in_bits_a_character():
-    found = kept(pieces, n_vocab=512, steps=500)
+    found = kept(pieces, n_vocab=512, steps=400)
     assert found["bits"] == pytest.approx(found["nats"] / found["characters"] / math.log(2))
     assert found["characters"] > 1.8 and found["bits"] < 2.7
 

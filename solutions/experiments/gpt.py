@@ -15,6 +15,6 @@ RUNS = [
     (shakespeare, {"recipe": "earlier"}),
     *((tales, {"std": 0.08, "seed": seed}) for seed in SEEDS),
     (tales, {"std": 0.02, "seed": 0}),
-    (pieces, {"n_vocab": 512, "steps": 500}),
+    (pieces, {"n_vocab": 512, "steps": 400}),
     (tales, {"std": 0.08, "seed": 0, "stories": 300, "steps": 500}),
 ]

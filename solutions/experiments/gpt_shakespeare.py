@@ -1,4 +1,4 @@
-"""gpt: two recipes of equal size on Tiny Shakespeare by characters, with samples on the way."""
+"""gpt: two recipes of equal size and cost on Tiny Shakespeare by characters, with samples."""
 
 import time
 

@@ -16,7 +16,7 @@ from solutions.vit import ViT, interpolate_positions
 
 SEEDS = (0, 1, 2)
 LABELS = (100, 300, 1000)
-FEW_STEPS = 300
+FEW_STEPS = 200
 
 
 def build(kind: str, seed: int) -> nn.Module:
@@ -49,7 +49,7 @@ def digits(kind: str, seed: int) -> dict:
     """Train on all training digits, warped; return the curve on test images and the weights."""
     (images, labels), test = split_digits()
     model, start = build(kind, seed), time.process_time()
-    steps = {"vit": 800, "blind": 300, "cnn": 800}[kind]
+    steps = {"vit": 1000, "blind": 300, "cnn": 1000}[kind]
     history = train(
         model,
         drawer(images, labels, warped=True),
