@@ -10,6 +10,7 @@ import inspect
 import re
 import textwrap
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ def _authored(cell: NotebookNode, lesson: Lesson) -> NotebookNode:
         name, source = solution_text(meta["solution"])
         return _cell("code", source, f"{prefix}-{name}", solution=True)
     if "answer" in meta:
-        source = _answer_text(lesson[meta["answer"]])
+        source = _answer_text(lesson, meta["answer"])
         return _cell("code", source, f"{prefix}-{meta['answer']}", solution=True)
     if "check" in meta:
         return _check_cell(lesson, meta["check"], meta.get("points"))
@@ -185,10 +186,16 @@ def _worth(question: Exercise | Choice | Conclusion, meta: dict) -> str:
     return line
 
 
-def _answer_text(question: Choice | Conclusion) -> str:
+def _answer_text(lesson: Lesson, name: str) -> str:
+    question = lesson[name]
     letters = ", ".join(f'"{k}"' for k in question.answers)
-    right = question.right if isinstance(question, Choice) else reference_conclusion(question)
+    right = question.right if isinstance(question, Choice) else _concluded(lesson.name, name)
     return f'# {question.name} = one of {letters}\n{BEGIN}\n{question.name} = "{right}"\n{END}'
+
+
+@cache  # the experiment is run once, however many notebooks are made
+def _concluded(lesson: str, name: str) -> str:
+    return reference_conclusion(load(lesson)[name])
 
 
 def reference_conclusion(question: Conclusion) -> str:

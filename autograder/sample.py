@@ -4,8 +4,6 @@ import ast
 import json
 import shutil
 from collections.abc import Callable
-from copy import deepcopy
-from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -39,11 +37,6 @@ ALTERNATIVES = {
 
 def answered(lesson: str) -> NotebookNode:
     """Return the released notebook with the reference answers written in, as a learner has it."""
-    return deepcopy(_answered(lesson))
-
-
-@cache  # to write down the reference's conclusion its experiment is run
-def _answered(lesson: str) -> NotebookNode:
     authored = author(lesson)
     made = release(authored)
     for cell, full in zip(made.cells, authored.cells, strict=True):

@@ -30,10 +30,10 @@ def blanking(model: nn.Module, images: Tensor, labels: Tensor, grid: int, size: 
     def right(x: Tensor) -> Tensor:
         return model(x).log_softmax(-1).gather(1, labels[:, None])
 
-    losses = []
+    whole, losses = right(images), []
     for patch in range(grid * grid):
         top, left = patch // grid * size, patch % grid * size
         blank = images.clone()
         blank[..., top : top + size, left : left + size] = 0
-        losses.append(right(images) - right(blank))
+        losses.append(whole - right(blank))
     return torch.cat(losses, dim=1)
