@@ -389,6 +389,6 @@ def test_one_direction_trained_longer_still_points_too_far(looking, tests):
 
 def test_attention_reaches_beyond_the_lengths_it_was_trained_on(tests):
     beyond = draw_pairs(300, 2, True, 13, 16)
-    looks = trained(runs.ATTENTION, seed=0, steps=runs.COMPARED, longest=runs.SHORT)
-    vector = trained(runs.SINGLE, attend=False, seed=0, steps=runs.COMPARED, longest=runs.SHORT)
+    looks = trained(runs.ATTENTION, seed=0, longest=runs.SHORT)
+    vector = trained(runs.SINGLE, attend=False, seed=0, longest=runs.SHORT)
     assert share_right(looks, beyond) > share_right(vector, beyond) + 10  # not for free

@@ -18,7 +18,7 @@ from solutions.linear_probe import linear_probe, pixel_features, share_right
 from solutions.palette import quantise
 from solutions.studies.pixel_tables import place_odds
 
-STEPS, SHORT, SEEDS = 1000, 250, (0, 1, 2)
+STEPS, SHORT, SEEDS = 1200, 250, (0, 1, 2)
 ROWS = (2, 4, 6)  # how many rows the figure keeps
 SAMPLES = 6
 JUDGED = 120  # test images completed for the judge
