@@ -84,7 +84,7 @@ def train(
     each evaluation and when stopped, taken up when it is there and belongs to the same recipe.
     `live` draws the curve in a notebook. On a GPU the model computes in half precision.
     """
-    parameters = list(model.parameters())  # asking for them at every step takes longer than a norm
+    parameters = list(model.parameters())
     device = parameters[0].device
     generator = torch.Generator().manual_seed(recipe.seed)
     torch.manual_seed(recipe.seed)  # dropout draws from the global generator
