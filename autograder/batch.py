@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.crew import Crew
-from autograder.lessons import load
+from autograder.lessons import files, load
 from autograder.marking import prepare
 from autograder.run import Ran, Settings, run
 from autograder.wall.session import Session
@@ -60,11 +60,11 @@ def checks_digest(lesson: str) -> str:
 def checks_files(lesson: str) -> set[Path]:
     """Return the files a lesson's marks depend on; other lessons' checks are not among them."""
     here = ROOT / "autograder"
-    checks, exercise = here / "lessons" / f"{lesson}.py", ROOT / "exercises" / f"{lesson}.md"
-    text = checks.read_text(encoding="utf-8") + exercise.read_text(encoding="utf-8")
+    checks, exercise = set(files(lesson)), ROOT / "exercises" / f"{lesson}.md"
+    text = "".join(path.read_text(encoding="utf-8") for path in [*checks, exercise])
     engine = {here / f"{name}.py" for name in ENGINE} | set((here / "wall").glob("*.py"))
     references = follow(mentioned_files(text), ROOT)
-    return {checks, here / "lessons" / "__init__.py"} | engine | references
+    return checks | {here / "lessons" / "__init__.py"} | engine | references
 
 
 _walls: dict[str, Door] = {}  # the zygote of a lesson, in every process that runs jobs

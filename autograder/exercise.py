@@ -50,6 +50,10 @@ class Draw:
         """Return positive rows that sum to one."""
         return self.normal(*shape).softmax(-1)
 
+    def weights(self, module: torch.nn.Module, std: float) -> dict[str, Tensor]:
+        """Return numbers for everything that a module keeps, gains and biases too."""
+        return {k: self.normal(*v.shape, std=std) for k, v in module.state_dict().items()}
+
     def mask(self, *shape: int) -> Tensor:
         """Return a mask that is True in about two places of three, at least once in each row."""
         mask = torch.rand(*shape, generator=self.generator) < 0.67

@@ -185,9 +185,9 @@ def test_a_status_file_is_never_half_written(resumed, monkeypatch):
 def test_a_changed_check_concerns_its_own_lesson_only():
     root = grading.batch.ROOT
     here = {str(path.relative_to(root)) for path in grading.batch.checks_files("warm_up")}
-    assert {"autograder/lessons/warm_up.py", "solutions/warm_up.py"} <= here
+    assert {"autograder/lessons/warm_up/softmax.py", "solutions/warm_up.py"} <= here
     assert {"autograder/compare.py", "autograder/wall/seccomp.py"} <= here
-    assert not here & {"autograder/lessons/multi_head.py", "solutions/multi_head.py"}
+    assert not here & {"autograder/lessons/multi_head/split_heads.py", "solutions/multi_head.py"}
     other = {str(path.relative_to(root)) for path in grading.batch.checks_files("multi_head")}
     assert {"solutions/multi_head.py", "solutions/train.py"} <= other
 

@@ -1,4 +1,4 @@
-"""One file per lesson: the cases its answers are tried in, and the slips that are known."""
+"""One folder per lesson, one file per question: the cases, and the slips that are known."""
 
 import difflib
 import importlib
@@ -21,7 +21,12 @@ class UnknownLesson(LookupError):
 
 def names() -> list[str]:
     """Return the lessons that have checks, in alphabetical order."""
-    return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "__init__")
+    return sorted(path.parent.name for path in HERE.glob("*/__init__.py"))
+
+
+def files(lesson: str) -> list[Path]:
+    """Return the files in which a lesson's checks are written."""
+    return sorted((HERE / lesson).glob("*.py"))
 
 
 def must_exist(lesson: str) -> None:

@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+from autograder.lessons import files
 from autograder.repository import EXERCISES, ROOT, order
 from solutions.ground import follow, mentioned_files
 
@@ -38,7 +39,7 @@ def hidden_modules(lesson: str) -> set[str]:
 
 def trains(lesson: str) -> bool:
     """Say whether an optimiser is used in a lesson: by its text, its checks or its reference."""
-    own = [EXERCISES / f"{lesson}.md", ROOT / "autograder" / "lessons" / f"{lesson}.py"]
+    own = [EXERCISES / f"{lesson}.md", *files(lesson)]
     text = "".join(path.read_text(encoding="utf-8") for path in own)
     used = follow(mentioned_files(text), ROOT)
     code = [*own, *(path for path in used if path.suffix == ".py")]
