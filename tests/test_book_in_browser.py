@@ -79,6 +79,15 @@ def test_every_control_of_a_figure_has_a_name(page):
     assert unnamed == []
 
 
+def test_every_picture_is_described_in_words(page):
+    silent = page.evaluate("""
+        [...document.querySelectorAll("article img")].map((image) => image.alt).filter(
+            (words) => !/\\w \\w/.test(words) || /^_images|[.](png|svg)$/.test(words)
+        )
+    """)
+    assert silent == []
+
+
 def test_a_phone_shows_the_page_without_scrolling_sideways(page):
     page.view(375)
     try:

@@ -14,6 +14,7 @@ SEEDS = (0, 1, 2)
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 QUICK = Recipe(steps=200, batch=64, lr=2e-2, warmup=10)
 GENTLE = replace(QUICK, lr=5e-3)
+LONGER = 3 * QUICK.steps
 
 
 class Unscaled(SelfAttention):
@@ -52,6 +53,7 @@ def reversal(
     head_size: int = 32,
     unit_start: bool = False,
     gentle: bool = False,
+    steps: int = QUICK.steps,
 ) -> dict:
     """Train one head to reverse, and look where it looks on fresh sequences.
 
@@ -62,7 +64,8 @@ def reversal(
     if unit_start:  # two ones in every input row: variance 2 * 0.5
         for layer in (model.attention.query, model.attention.key):
             nn.init.normal_(layer.weight, std=0.5**0.5)
-    train(model, draw_sequences, replace(GENTLE if gentle else QUICK, seed=seed), progress=False)
+    recipe = replace(GENTLE if gentle else QUICK, seed=seed, steps=steps)
+    train(model, draw_sequences, recipe, progress=False)
     ids, targets = draw_sequences(1000, torch.Generator().manual_seed(1_000_000))
     with torch.no_grad():
         weights = model.weights(ids)  # (B, T, T)
@@ -84,6 +87,7 @@ def scale(seed: int) -> list[dict]:
 
 HARD = dict(head_size=64, unit_start=True, gentle=True)
 RUNS = [
+    *((reversal, {"seed": s, "scaled": False, **HARD, "steps": LONGER}) for s in SEEDS),
     *((reversal, {"seed": s, "scaled": scaled, **HARD}) for scaled in (True, False) for s in SEEDS),
     *((reversal, {"seed": s, "scaled": False, "head_size": 64, "gentle": True}) for s in SEEDS),
     *((scale, {"seed": s}) for s in SEEDS),

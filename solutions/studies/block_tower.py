@@ -15,7 +15,7 @@ class BlockTower(nn.Module):
     block: a class like TransformerBlock, the reference's or your own; norm: "pre" or "post";
     norm_layer: a class like LayerNorm. With norm="pre" a last norm stands before the read-out:
     the blocks normalise what they read, and nobody normalises what leaves the last one.
-    xavier: draw the matrices as `nn.Transformer` does, else leave them as `nn.Linear` made them.
+    xavier: draw each matrix by Xavier's rule, else leave them as `nn.Linear` made them.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ def draw_reversals(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 
 def xavier_(module: nn.Module) -> None:
-    """Draw all matrices as `nn.Transformer` does, larger than `nn.Linear` does by itself."""
+    """Draw each matrix by Xavier's rule, larger than `nn.Linear` does."""
     for layer in module.modules():
         if isinstance(layer, nn.Linear):
             nn.init.xavier_uniform_(layer.weight)
