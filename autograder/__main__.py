@@ -41,13 +41,17 @@ def main(argv: list[str] | None = None) -> int:
         if not isinstance(problem, CourseError):
             raise
         return _refuse(problem)
+    except OSError as problem:
+        if problem.filename is None:
+            raise
+        return _refuse(f"{problem.filename} cannot be used: {problem.strerror}.")
     except KeyboardInterrupt:
         print("autograder: stopped. What was graded so far is kept.", file=sys.stderr)
         return 130
     return 0
 
 
-def _refuse(problem: Exception) -> int:
+def _refuse(problem: Exception | str) -> int:
     print(f"autograder: {problem}", file=sys.stderr)
     return 2
 
@@ -73,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     made = command(collect, "Take submissions from folders, zips or notebooks into submitted/.")
     made.add_argument("path", nargs="+", type=Path, metavar="PATH")
     made = command(grade, "Grade what is in submitted/; write grades, feedback and the report.")
-    made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all lessons")
+    made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all handed in")
     _limits(made)
     command(report, "Write class_report.html again, from the gradebook.")
     command(export, "Write grades.csv again, for example after grading written answers.")
@@ -86,15 +90,22 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--timeout", type=int, default=30, help="seconds for a cell (30)")
-    parser.add_argument("--total", type=int, default=300, help="seconds for a notebook (300)")
-    parser.add_argument("--jobs", type=int, help="how many notebooks at a time (the cores)")
+    some = {"type": _at_least_one, "metavar": "N"}
+    parser.add_argument("--timeout", default=30, help="seconds for a cell (30)", **some)
+    parser.add_argument("--total", default=300, help="seconds for a notebook (300)", **some)
+    parser.add_argument("--jobs", help="how many notebooks at a time (the cores)", **some)
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="run them on this Dask scheduler: tcp://host:8786"
     )
     parser.add_argument(
         "--no-sandbox", action="store_true", help="run learners' code unprotected, with your rights"
     )
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def init(options: argparse.Namespace) -> None:
@@ -123,7 +134,9 @@ def grade(options: argparse.Namespace) -> None:
 
     course = Course(options.dir)
     named = {course.lesson(name) for name in options.lesson}
-    lessons = [n for n in course.lessons if n in named or not named]
+    lessons = [n for n in course.lessons if n in (named or course.begun)]
+    if not lessons:
+        print("Nobody has handed in anything yet: python -m autograder collect brings it in.")
     for name in course.others if not options.lesson else []:
         print(f"{name} is an assignment of your own; nbgrader autograde {name} grades it.")
     sandbox = not options.no_sandbox
@@ -166,8 +179,7 @@ def _tell(course, lesson: str, records: dict, seconds: float) -> None:
         if record.status != status.GRADED and not empty:
             print(f"  {student}, {record.status}: {' '.join(record.notes)}")
     counts = Counter(row.status for row in rows(course, lesson))
-    order = (status.GRADED, status.HUMAN, status.TIMED_OUT, status.CRASHED, status.UNREADABLE)
-    told = [f"{name} {counts[name]}" for name in (*order, status.MISSING) if counts[name]]
+    told = [f"{name} {counts[name]}" for name in status.ALL if counts[name]]
     mended = sum(bool(r.notes) for r in handed_in if r.status == status.GRADED)
     also = f"; mended before grading {mended} (grades.csv has the notes)" if mended else ""
     print(f"  {', '.join(told) or 'no learner yet'}{also}.")

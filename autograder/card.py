@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.marking import Result
+from autograder.marking import UNCOUNTED, Result
 from autograder.markup import marked
 
 MIME = "application/vnd.transformers-course.result+json"
@@ -92,6 +92,7 @@ def as_html(result: Result, graded: bool) -> str:
 
 def _part_html(part: Any) -> str:
     sign, colour = ("✓", GOOD) if part.passed else ("✗", BAD)
+    sign = "–" if part.found in UNCOUNTED else sign
     return (
         f'<li><span style="color:{colour};font-weight:bold">{sign}</span> {escape(part.name)} '
         f'<span style="opacity:.7">({part.points:g})</span>{escape(_tail(part.found))}</li>'

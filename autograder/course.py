@@ -100,6 +100,7 @@ class Course:
         """Read nbgrader_config.py as nbgrader does; this also sets the seed, so it is not kept."""
         from traitlets.config import PyFileConfigLoader
 
+        _ = self.seed  # the file reads it too, and would say less clearly what is wrong
         try:
             return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
         except Exception as problem:
@@ -109,6 +110,12 @@ class Course:
     def lessons(self) -> list[str]:
         """Return the lessons of this course, in the order of the book."""
         return [n for n in order() if self._notebook("source", n).is_file()]
+
+    @property
+    def begun(self) -> set[str]:
+        """Return the lessons that somebody has handed in, or that were graded before."""
+        graded = self.root.glob("autograded/*/*/")
+        return {p.name for p in [*graded, *self.root.glob("submitted/*/*/")]}
 
     @property
     def others(self) -> list[str]:
@@ -131,9 +138,16 @@ class Course:
 
     def gradebook(self):
         from nbgrader.api import Gradebook
+        from sqlalchemy.exc import DatabaseError
 
         settings = self.config.CourseDirectory
-        return Gradebook(settings.db_url, settings.course_id)
+        try:
+            return Gradebook(settings.db_url, settings.course_id)
+        except DatabaseError as problem:
+            raise CourseError(
+                f"{settings.db_url} cannot be opened: {problem.orig}. Put back a copy; or remove "
+                "the file, and grade anew without the marks that were given by hand."
+            ) from None
 
     def convert(self, step: str, lesson: str, student: str = "*", **settings: dict) -> None:
         """Run one of nbgrader's converters; its log goes to nbgrader.log."""
@@ -197,8 +211,8 @@ class Course:
         """Return everybody who is in the gradebook or has a folder in submitted/."""
         with self.gradebook() as gradebook:
             names = {student.id for student in gradebook.students}
-        folders = (self.root / "submitted").iterdir()
-        return sorted(names | {f.name for f in folders if f.is_dir() and f.name[0] != "."})
+        folders = self.root.glob("submitted/*/")
+        return sorted(names | {f.name for f in folders if f.name[0] != "."})
 
     @property
     def results(self) -> Path:
@@ -208,7 +222,14 @@ class Course:
     @property
     def seed(self) -> str:
         """Return the instructor's secret, from which hidden cases are drawn."""
-        return (self.root / SEED_FILE).read_text(encoding="utf-8").strip()
+        path = self.root / SEED_FILE
+        secret = path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+        if not secret:
+            raise CourseError(
+                f"{path} is missing or empty, and hidden cases are drawn from it. Put it back; or "
+                f"remove it, and python -m autograder init {self.root} makes a new one."
+            )
+        return secret
 
     def forget(self, lesson: str, student: str, repaired: bool = True, gradebook=None) -> None:
         """Take back a submission's automatic marks and pages; marks by a human are kept."""

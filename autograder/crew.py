@@ -45,8 +45,9 @@ class Crew:
 
 
 def end_with_parent() -> None:
-    """Have this process killed when the one that gave it work is."""
+    """Have this process killed when the one that gave it work is, and say nothing at Ctrl-C."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _begin(doors: list[Door], seats: Any, welcome: Callable[[Door], None]) -> None:

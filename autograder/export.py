@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.status import GRADED, HUMAN, MISSING, UNREADABLE, Record, statuses
+from autograder.status import GRADED, HUMAN, MISSING, NOT_YET, UNREADABLE, Record, statuses
 
 
 @dataclass
@@ -32,16 +32,26 @@ def rows(course: Course, lesson: str) -> list[Row]:
             most = gradebook.find_assignment(lesson).max_score
         except MissingEntry:
             return []
+        if not most:  # it was not made whole: a grading was stopped in its first seconds
+            return []
         found = {s.student.id: s for s in gradebook.assignment_submissions(lesson)}
         for student in course.students():
             page = course.path("autograded", student, lesson) / f"{lesson}.ipynb"
             submission = found.get(student) if page.exists() else None
-            made.append(_row(student, lesson, most, submission, records.get(student)))
+            record = records.get(student) or _unrecorded(course, student, lesson, submission)
+            made.append(_row(student, lesson, most, submission, record))
     return made
 
 
-def _row(student: str, lesson: str, most: float, submission, record: Record | None) -> Row:
-    record = record or Record(MISSING if submission is None else GRADED)
+def _unrecorded(course: Course, student: str, lesson: str, submission) -> Record:
+    """Say how it stands with a work that no grading of ours has recorded."""
+    if submission is not None:
+        return Record(GRADED)  # by nbgrader itself
+    handed_in = any(course.path("submitted", student, lesson).glob("*.ipynb"))
+    return Record(NOT_YET if handed_in else MISSING)
+
+
+def _row(student: str, lesson: str, most: float, submission, record: Record) -> Row:
     if submission is None:
         return Row(student, lesson, None, most, None, record.status, " ".join(record.notes))
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]

@@ -37,6 +37,7 @@ TAGS = {
 PLAIN = ("align", "alt", "class", "colspan", "height", "open", "rowspan", "title", "width")
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,|https?://", re.IGNORECASE)
 WAITING = "{:g} points wait for a human"
+HEAD = '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">'
 LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 
 
@@ -87,7 +88,9 @@ class Grades(GetGrades):
         place = (self.notebook_id, self.assignment_id, self.student_id)
         grade = self.gradebook.find_grade(name, *place)
         cell.metadata.nbgrader.update(score=grade.score, points=grade.max_score)
-        self.found.append((name, grade.max_score if grade.needs_manual_grade else None))
+        # a mark of an earlier attempt counts until a human has looked again
+        waits = grade.needs_manual_grade and grade.manual_score is None
+        self.found.append((name, grade.max_score if waits else None))
 
 
 def _told_apart(html: str, about: dict) -> str:
@@ -137,7 +140,7 @@ class Page(HTMLExporter):
         self.register_filter("filter_data_type", kind)
         self.register_filter("highlight_code", lambda code, **_: self.coloured(code, lexer))
         html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **more)
-        html = _told_apart(html, resources["nbgrader"])
+        html = _told_apart(html, resources["nbgrader"]).replace("<head>", HEAD, 1)
         described = '<img alt="No description has been provided for this image" src="data:'
         return html.replace('<img src="data:', described), resources
 

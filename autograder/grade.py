@@ -16,6 +16,7 @@ import nbformat
 from autograder import batch, cluster, execute
 from autograder.course import Course, CourseError
 from autograder.feedback import write_pages
+from autograder.marks_by_hand import let_stand, marked_answers
 from autograder.repair import repair
 from autograder.run import Settings
 from autograder.saving import OneGradebook, Saver, one_gradebook
@@ -74,7 +75,7 @@ def grade(
     course.prepare(lesson)
     settings = Settings(course.seed, timeout, total)
     before = statuses(course).get(lesson, {})
-    diary = Diary(course, lesson)
+    diary = Diary(course, lesson, before)
     with contextlib.ExitStack() as stack:
         wall = stack.enter_context(contextlib.closing(wall or Wall(lesson)))
         warm = wall.start if sandbox and not address else lambda: None
@@ -96,6 +97,7 @@ def grade(
                     diary.note(student, record)
         finally:
             diary.write()
+    diary.complete()
     write_feedback(course, lesson, n_jobs)
     return diary.records
 
@@ -203,9 +205,11 @@ def _save_one(
 ) -> Record:
     """Let nbgrader put one result into the gradebook; a failure leaves no old score behind."""
     try:
+        marked = marked_answers(course, saver.lesson, student, gradebook)
         course.forget(saver.lesson, student, repaired=False, gradebook=gradebook)
         kept = course.results / f"{work.key}.json" if sandbox else None
         deaths = saver.save(student, kept)
+        let_stand(course, saver.lesson, student, gradebook, marked)
         gradebook.commit()
         return _record(work, deaths, sandbox)
     except Exception as problem:  # one submission must not stop the others

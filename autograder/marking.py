@@ -27,6 +27,8 @@ from autograder.wire import Died, Often, Raised, packed
 DRAWS = 3  # how often each case is drawn from the instructor's seed
 UNTRIED = "answer"  # stands for all parts where there is nothing to try; lettered answers have it
 NOT_ALONE = "as it should be, but it counts only beside another part that is right"
+NOT_REACHED = "not reached: the code fails before"
+UNCOUNTED = (NOT_ALONE, NOT_REACHED)  # parts that get no points and are not wrong by themselves
 
 
 @dataclass
@@ -340,7 +342,7 @@ def _part(name: str, points: float, seen: list[tuple[Run, Difference | None]]) -
     if wrong:
         run, found = wrong[0]
         return Part(name, points, False, f"{run.case.about}: {found.text}", tried)
-    found = "" if seen else "not reached: the code fails before"
+    found = "" if seen else NOT_REACHED
     return Part(name, points, bool(seen), found, tried)
 
 
@@ -406,7 +408,11 @@ def _mark_with_reference(
         return first, done
     with code.replaced({n: lesson[n].reference for n in used}, exercise.name):
         again, done_again = _mark_exercise(lesson, exercise, code, seed)
-    if again.score <= first.score:
+    if again.score < first.score:
+        return first, done
+    if again.score == first.score and (
+        matching_slips(exercise, done) or not matching_slips(exercise, done_again)
+    ):  # nothing is won, and no mistake comes to light that the earlier one had covered
         return first, done
     again.with_reference = used
     return again, done_again

@@ -4,10 +4,12 @@ import json
 import time
 from dataclasses import asdict, dataclass, field
 
-from autograder.course import Course
+from autograder.course import Course, CourseError
 
 GRADED, HUMAN = "graded", "needs a human"
 TIMED_OUT, CRASHED, UNREADABLE, MISSING = "timed out", "crashed", "unreadable", "missing"
+NOT_YET = "not graded yet"
+ALL = (GRADED, HUMAN, TIMED_OUT, CRASHED, UNREADABLE, NOT_YET, MISSING)
 STATUS_FILE = "status.json"
 PAUSE = 2.0  # seconds between two writings: the file grows with the class
 
@@ -27,7 +29,12 @@ def statuses(course: Course) -> dict[str, dict[str, Record]]:
     path = course.root / STATUS_FILE
     if not path.exists():
         return {}
-    data = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise CourseError(
+            f"{path} is damaged. Remove it and grade again: no score is in it."
+        ) from None
     return {name: {s: Record(**r) for s, r in found.items()} for name, found in data.items()}
 
 
@@ -45,10 +52,11 @@ class Diary:
     """Records that are written now and then while grading; after a kill the last few are made anew.
 
     A submission that is in the gradebook but not in here is saved again: nothing else is lost.
+    What was recorded `before` stands for those whose turn has not come.
     """
 
-    def __init__(self, course: Course, lesson: str):
-        self.course, self.lesson = course, lesson
+    def __init__(self, course: Course, lesson: str, before: dict[str, Record]):
+        self.course, self.lesson, self.before = course, lesson, before
         self.records: dict[str, Record] = {}
         self.next = time.monotonic() + PAUSE
 
@@ -57,8 +65,13 @@ class Diary:
         if time.monotonic() >= self.next:
             self.write()
 
+    def complete(self) -> None:
+        """Write the records of all; who was recorded before and is no longer here is dropped."""
+        self.before = {}
+        self.write()
+
     def write(self) -> None:
         start = time.monotonic()
-        write(self.course, self.lesson, self.records)
+        write(self.course, self.lesson, {**self.before, **self.records})
         # a long file is written less often, so that writing stays a small share of the time
         self.next = time.monotonic() + max(PAUSE, 50 * (time.monotonic() - start))

@@ -196,6 +196,70 @@ def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, 
         assert gradebook.find_submission(LESSON, "ada").score == 7
 
 
+def test_a_human_s_mark_stands_for_as_long_as_the_written_answer_does(course, work):
+    hand_in(course, "ada", work)
+    grading.grade(course, LESSON)
+    with course.gradebook() as gradebook:
+        grade = gradebook.find_grade(f"{LESSON}-why_subtract", LESSON, LESSON, "ada")
+        grade.manual_score, grade.needs_manual_grade = 7.0, False
+        gradebook.db.commit()
+    grading.grade(course, LESSON, timeout=29)  # all is run and saved anew
+    assert (table(course)["ada"].score, table(course)["ada"].status) == (97, "graded")
+    cell(work, "which_line")["source"] = 'which_line = "a"'
+    hand_in(course, "ada", work)
+    grading.grade(course, LESSON)
+    assert (table(course)["ada"].score, table(course)["ada"].status) == (87, "graded")
+    cell(work, "why_subtract")["source"] = "Something else."
+    hand_in(course, "ada", work)
+    grading.grade(course, LESSON)
+    assert table(course)["ada"].status == "needs a human"
+    page = course.path("feedback", "ada", LESSON) / f"{LESSON}.html"
+    assert "(Score: 87.0 / 100.0)</h4>" in page.read_text()  # the old mark is not counted twice
+
+
+def test_work_that_waits_for_grading_is_not_missing(course, work):
+    course.prepare(LESSON)
+    hand_in(course, "ada", work)
+    course.path("submitted", "bob", LESSON).mkdir(parents=True)
+    assert {s: row.status for s, row in table(course).items()} == {
+        "ada": "not graded yet",
+        "bob": "missing",
+    }
+
+
+def test_a_stopped_regrade_keeps_what_was_recorded_of_the_others(course, work, monkeypatch):
+    hand_in(course, "ada", work)
+    hand_in(course, "bob", work, f"{LESSON} (1).ipynb")
+    grading.grade(course, LESSON)
+    before = table(course)
+    assert "(1)" in before["bob"].notes
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grading, "_save_one", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        grading.grade(course, LESSON, timeout=29)
+    assert table(course) == before
+    monkeypatch.undo()
+    shutil.rmtree(course.root / "submitted" / "bob")
+    with course.gradebook() as gradebook:
+        gradebook.remove_student("bob")
+    grading.grade(course, LESSON)
+    assert list(grading.statuses(course)[LESSON]) == ["ada"]
+
+
+def test_only_lessons_that_were_handed_in_are_graded_unless_named(tmp_path, work, capsys):
+    course = init(tmp_path / "course", [LESSON, "recurrence"])
+    assert main(["grade", str(course.root)]) == 0
+    assert "Nobody has handed in anything yet" in capsys.readouterr().out
+    hand_in(course, "ada", work)
+    assert main(["grade", str(course.root)]) == 0
+    assert "recurrence" not in capsys.readouterr().out
+    with (course.root / "grades.csv").open() as file:
+        assert [row["lesson"] for row in csv.DictReader(file)] == [LESSON]
+
+
 def test_a_name_that_looks_like_a_formula_is_made_harmless():
     assert _safe("=HYPERLINK(1)") == "'=HYPERLINK(1)"
     assert [_safe(v)[0] for v in ("+1", "-1", "@a", "\t=1")] == ["'"] * 4
@@ -222,6 +286,43 @@ def test_a_mistake_gets_a_sentence_and_exit_code_2(course, tmp_path, capsys, arg
     places = {"course": course.root, "empty": tmp_path / "empty", "full": tmp_path / "full"}
     assert main([a.format(**places) for a in arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("seed", "", "is missing or empty"),
+        ("seed", None, "is missing or empty"),
+        ("status.json", "{", "is damaged"),
+        ("gradebook.db", "no database", "cannot be opened"),
+    ],
+)
+def test_a_damaged_course_gets_a_sentence(course, capsys, name, content, sentence):
+    path = course.root / name
+    path.unlink(missing_ok=True)
+    if content is not None:
+        path.write_text(content)
+    course.path("submitted", "ada", LESSON).mkdir(parents=True)
+    assert main(["grade", str(course.root)]) == 2
+    told = capsys.readouterr().err
+    assert name in told and sentence in told and "Traceback" not in told
+
+
+def test_a_place_that_cannot_be_used_gets_a_sentence(course, tmp_path, capsys):
+    (tmp_path / "file").write_text("x")
+    assert main(["init", str(tmp_path / "file" / "course")]) == 2
+    assert "file/course" in capsys.readouterr().err
+    (course.root / "grades.csv").mkdir()
+    assert main(["export", str(course.root)]) == 2
+    assert "grades.csv cannot be used: Is a directory." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--jobs", "--timeout", "--total"])
+@pytest.mark.parametrize("number", ["-1", "0", "two"])
+def test_a_limit_is_a_whole_number_from_1_on(course, capsys, option, number):
+    with pytest.raises(SystemExit, match="2"):
+        main(["grade", str(course.root), f"{option}={number}"])
+    assert f"{number!r} is no whole number from 1 on" in capsys.readouterr().err
 
 
 def test_help_lists_every_command():

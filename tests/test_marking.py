@@ -11,6 +11,7 @@ from autograder import lessons, marking
 from autograder.code import Here
 from autograder.exercise import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson, args
 from autograder.marking import mark, prepare, runs
+from autograder.slips import patched
 from solutions import multi_head, warm_up
 
 WARM_UP, MULTI_HEAD = lessons.load("warm_up"), lessons.load("multi_head")
@@ -193,6 +194,16 @@ def test_a_mistake_costs_once_and_the_result_says_so(split, seed):
     assert result.score == result.points == 35
     assert result.with_reference == ["split_heads", "merge_heads"]
     assert own["split_heads"] is split  # put back
+
+
+def test_a_mistake_is_named_that_an_earlier_one_had_covered():
+    lesson = lessons.load("vit")
+    turned = next(s for s in lesson["patchify"].slips if s.name == "image transposed")
+    second = next(
+        s for s in lesson["PatchEmbedding"].slips if s.name == "no position for the class token"
+    )
+    result = mark(lesson, "PatchEmbedding", patched(turned, second))  # its functions read it
+    assert result.slips == [second.name] and result.with_reference == ["patchify"]
 
 
 def test_a_layer_that_needs_no_help_is_marked_without_it():

@@ -12,11 +12,13 @@ from submissions import LESSON, cell, honest, plain
 from autograder import report
 from autograder.card import MIME
 from autograder.course import Course, init
+from autograder.exercise import ARGUMENTS, GRADIENT
 from autograder.export import Row, rows
 from autograder.grade import grade
 from autograder.lessons import load
+from autograder.marking import NOT_ALONE, NOT_REACHED
 from autograder.report import page as writing
-from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
+from autograder.report.diagnoses import Diagnosis, _count, diagnose, slip_texts
 from autograder.report.page import _questions_html
 from autograder.report.svg import histogram, meter
 from autograder.sample import with_slips
@@ -87,6 +89,16 @@ def test_an_answer_that_does_not_run_is_no_part_of_the_exercise(course):
     found = by_name(course)["one_hot_rows"]
     assert (found.untried, found.failed, found.unnamed) == (1, {}, 1)
     assert "<td>no answer that runs 1</td>" in page(course)
+
+
+def test_a_part_that_is_not_wrong_by_itself_is_not_counted_as_failed():
+    exercise = load(LESSON)["softmax"]
+    found = dict.fromkeys(exercise.parts, "") | {ARGUMENTS: NOT_ALONE, GRADIENT: NOT_REACHED}
+    parts = [{"name": n, "passed": False, "found": text} for n, text in found.items()]
+    diagnosis = Diagnosis("softmax", 30)
+    _count(diagnosis, exercise, {"parts": parts, "slips": []})
+    assert set(diagnosis.failed) == set(exercise.parts) - {ARGUMENTS, GRADIENT}
+    assert diagnosis.unnamed == 1
 
 
 def test_equal_counts_stand_in_one_order_on_every_run():

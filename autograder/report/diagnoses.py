@@ -13,7 +13,7 @@ from autograder.card import MIME
 from autograder.course import Course
 from autograder.exercise import Exercise
 from autograder.lessons import load
-from autograder.marking import UNTRIED
+from autograder.marking import UNCOUNTED, UNTRIED
 from autograder.repair import is_check
 from autograder.submission import as_dict
 
@@ -84,7 +84,10 @@ def _count(diagnosis: Diagnosis, question, card: dict | None) -> None:
         return
     parts = list(question.parts) if isinstance(question, Exercise) else [UNTRIED]
     listed = card.get("parts") if isinstance(card.get("parts"), list) else []
-    failed = [as_dict(part).get("name") for part in listed if not as_dict(part).get("passed")]
+    listed = [as_dict(part) for part in listed]
+    failed = [
+        p.get("name") for p in listed if not p.get("passed") and p.get("found") not in UNCOUNTED
+    ]
     diagnosis.failed.update(name for name in parts if name in failed)
     diagnosis.untried += UNTRIED in failed and UNTRIED not in parts
     slips = card.get("slips") if isinstance(card.get("slips"), list) else []

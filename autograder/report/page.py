@@ -11,7 +11,7 @@ from autograder.lessons import load
 from autograder.markup import marked
 from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
 from autograder.report.svg import histogram, meter
-from autograder.status import statuses
+from autograder.status import HUMAN, statuses
 
 HERE = Path(__file__).parent
 
@@ -75,6 +75,8 @@ def _summary(found: list[Row], scored: list[Row]) -> str:
     text = (
         f"{len(scored)} of {len(found)} have a score; the median is {middle:g} of {found[0].max:g}"
     )
+    if waiting := sum(row.status == HUMAN for row in scored):
+        text += f" ({waiting} with a written answer that nobody has marked yet)"
     chart = histogram([row.score / row.max for row in scored], "distribution of scores")
     caption = "<figcaption>learners by share of points</figcaption>"
     return f"<p>{text}.<br>{listed}.</p><figure>{chart}{caption}</figure>"
