@@ -9,6 +9,7 @@ import ast
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 import nbformat
@@ -93,6 +94,10 @@ def is_solution(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
+def is_written(cell: NotebookNode) -> bool:
+    return is_solution(cell) and cell.cell_type == "markdown"
+
+
 def is_check(cell: NotebookNode) -> bool:
     return is_graded(cell) and not is_solution(cell)
 
@@ -130,6 +135,7 @@ def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]
                 if i > best and not _filled(free[i], wanted):
                     free[i].cell = _new("raw", free[i].cell.source)
     _match_written(found, source)
+    _take_up_written(found, source, notes)
 
 
 def _rank(f: Found, wanted: NotebookNode) -> tuple[int, int] | None:
@@ -139,7 +145,7 @@ def _rank(f: Found, wanted: NotebookNode) -> tuple[int, int] | None:
     if is_check(wanted):
         return (0, int(labelled)) if labelled or _asks(f.cell) == _asks(wanted) else None
     if is_solution(wanted) and wanted.cell_type == "code":
-        defines = f.cell.cell_type == "code" and short(wanted.id) in defined(f.cell.source)
+        defines = _defines(f.cell, wanted.id)
         if labelled or defines or same:
             return (int(defines and not same), int(labelled or same))
         return None
@@ -162,9 +168,8 @@ def _filled(f: Found, wanted: NotebookNode) -> bool:
 @lru_cache(maxsize=1000)
 def defined(code: str) -> frozenset[str]:
     """Return the names a cell binds at its top level; by pattern where it does not parse."""
-    try:
-        nodes = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    nodes = _statements(code)
+    if nodes is None:
         pattern = r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *(?::[^=\n]+)?=(?!=)"
         return frozenset(a or b for a, b in re.findall(pattern, code, flags=re.MULTILINE))
     bound: set[str] = set()
@@ -179,20 +184,61 @@ def defined(code: str) -> frozenset[str]:
     return frozenset(bound)
 
 
+def _statements(code: str) -> list[ast.stmt] | None:
+    """Parse a cell; None where it is not Python."""
+    try:
+        return ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def _match_written(found: list[Found], source: NotebookNode) -> None:
     """Find a written answer that lost its label: the free text after the released cell above it."""
     for above, wanted in zip(source.cells, source.cells[1:], strict=False):
-        if not (is_solution(wanted) and wanted.cell_type == "markdown"):
-            continue
-        if any(f.role == wanted.id for f in found):
+        if not is_written(wanted) or any(f.role == wanted.id for f in found):
             continue
         start = next((i for i, f in enumerate(found) if f.role == above.id), len(found))
-        for f in found[start + 1 :]:
-            if f.role is not None:
-                break
-            if f.cell.cell_type == "markdown":
-                f.role = wanted.id
-                break
+        for f in _prose(_until_released(found[start + 1 :]))[:1]:
+            f.role = wanted.id
+
+
+def _take_up_written(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]) -> None:
+    """Copy into a written cell without an answer what the learner wrote in cells beside it.
+
+    nbgrader gives an unchanged cell a final 0, which no human would look at.
+    """
+    no_answer = {"", *(_squeezed(cell.source) for cell in source.cells)}
+    for wanted in filter(is_written, source.cells):
+        at = next((i for i, f in enumerate(found) if f.role == wanted.id), None)
+        if at is None or _squeezed(found[at].cell.source) not in no_answer:
+            continue
+        above, below = _until_released(found[:at][::-1])[::-1], _until_released(found[at + 1 :])
+        beside = _prose([f for f in above + below if _squeezed(f.cell.source) not in no_answer])
+        if not beside:
+            continue
+        answer = found[at].cell
+        answer.source = "\n\n".join(f.cell.source.strip("\n") for f in beside)
+        for f in beside:
+            if "attachments" in f.cell:
+                answer.attachments = {**f.cell.attachments, **answer.get("attachments", {})}
+        notes[f"The written answer to {short(wanted.id)} stood in a cell of its own."] = []
+
+
+def _until_released(found: list[Found]) -> list[Found]:
+    """Return the learner's own cells up to the first one that the release has."""
+    return list(takewhile(lambda f: f.role is None, found))
+
+
+def _prose(found: list[Found]) -> list[Found]:
+    """Return the cells of text; without any, the code cells that text was typed into by mistake."""
+    texts = [f for f in found if f.cell.cell_type == "markdown"]
+    return texts or [f for f in found if f.cell.cell_type == "code" and _is_text(f.cell.source)]
+
+
+def _is_text(code: str) -> bool:
+    """Say whether a code cell holds no code: only comments, or neither Python nor a command."""
+    commands = re.search(r"^\s*[%!]", code, flags=re.MULTILINE)
+    return bool(code.strip()) and not commands and not _statements(code)
 
 
 def _rebuilt(
@@ -239,6 +285,8 @@ def _put_back(cells: list[NotebookNode], source: NotebookNode, notes: dict[str, 
         if wanted.id in here or not role:
             continue
         if is_solution(wanted) and not is_graded(wanted):
+            if any(_defines(cell, wanted.id) for cell in cells):
+                continue  # it stands in the cell of another answer
             text = "No cell holds an answer to"
         elif DEMONSTRATION in wanted.metadata.get("tags", []):
             continue
@@ -257,12 +305,21 @@ def _order_checks(
     for wanted in source.cells:
         if is_solution(wanted):
             answer = wanted.id
-        here = [cell.id for cell in cells]
-        if not is_check(wanted) or answer not in here:
+        if not is_check(wanted) or answer is None:
             continue
-        if here.index(wanted.id) < here.index(answer):
-            check = cells.pop(here.index(wanted.id))
-            cells.insert(here.index(answer), check)
+        at, behind = [cell.id for cell in cells].index(wanted.id), _place(cells, answer)
+        if behind is not None and at < behind:
+            cells.insert(behind, cells.pop(at))  # after the pop the answer is one place further up
             notes.setdefault("Checks stood before their answer and were moved", []).append(
                 short(wanted.id)
             )
+
+
+def _place(cells: list[NotebookNode], answer: str) -> int | None:
+    """Return where an answer stands: in its own cell, or in the last one that defines it."""
+    own = [i for i, cell in enumerate(cells) if cell.id == answer]
+    return max(own or [i for i, cell in enumerate(cells) if _defines(cell, answer)], default=None)
+
+
+def _defines(cell: NotebookNode, answer: str) -> bool:
+    return cell.cell_type == "code" and short(answer) in defined(cell.source)

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from submissions import LESSON, cell, honest, place, plain, points, released
+from submissions import LESSON, cell, code, honest, place, plain, points, released
 
 from autograder.repair import defined, is_check, is_graded, repair
 from autograder.sample import stripped
@@ -136,6 +136,132 @@ def test_an_experiment_in_a_cell_of_ones_own_does_not_replace_the_answer(work):
     assert "nbgrader" not in made.cells[-1].metadata
 
 
+TAKEN_UP = "The written answer to why_subtract stood in a cell of its own."
+
+
+def text(source: str, **fields) -> dict:
+    """Return a markdown cell of the learner's own."""
+    return {"cell_type": "markdown", "source": source, "metadata": {}, **fields}
+
+
+def answer_beside(work: dict, *below: dict, above: tuple[dict, ...] = ()) -> None:
+    """Leave the written cell as it was released, and put the learner's own cells around it."""
+    cell(work, "why_subtract")["source"] = cell(EMPTY, "why_subtract")["source"]
+    at = place(work, "why_subtract")
+    work["cells"][at + 1 : at + 1] = below
+    work["cells"][at:at] = above
+
+
+def test_a_written_answer_in_a_cell_of_its_own_becomes_the_answer(work):
+    answer_beside(work, text("The factor cancels."))
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == "The factor cancels."
+    assert made.cells[-1].source == "The factor cancels."
+    assert notes == [TAKEN_UP]
+
+
+def test_a_written_answer_in_several_cells_around_the_given_one_is_joined_in_order(work):
+    below = [text("Third."), text(" \n"), code("x = 1"), text("Fourth.\n")]
+    answer_beside(work, *below, above=(text("First."), text("Second.")))
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == "First.\n\nSecond.\n\nThird.\n\nFourth."
+    assert notes == [TAKEN_UP]
+
+
+def test_a_written_answer_beside_an_emptied_cell_is_taken_up(work):
+    answer_beside(work, text("The factor cancels."))
+    cell(work, "why_subtract")["source"] = "\n"
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == "The factor cancels."
+    assert notes == [TAKEN_UP]
+
+
+def test_a_written_answer_in_a_cell_of_its_own_is_found_without_labels(work):
+    answer_beside(work, text("The factor cancels."))
+    for c in work["cells"]:
+        c.update(id="", metadata={})
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == "The factor cancels."
+    assert TAKEN_UP in notes
+
+
+def test_a_picture_pasted_into_a_written_answer_of_its_own_comes_along(work):
+    pasted = {"a.png": {"image/png": "QUJD"}}
+    answer_beside(work, text("![](attachment:a.png)", attachments=pasted))
+    made, _ = healed(work)
+    assert cell(made, "why_subtract")["attachments"] == pasted
+
+
+@pytest.mark.parametrize("words", ["Because the factor cancels.", "# The factor cancels."])
+def test_a_written_answer_typed_into_a_code_cell_is_taken_up(work, words):
+    answer_beside(work, code(words))
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == words
+    assert made.cells[-1].source == words
+    assert notes == [TAKEN_UP]
+
+
+def test_a_written_answer_typed_into_a_code_cell_counts_when_the_given_cell_is_gone(work):
+    answer_beside(work, code("Because the factor cancels."))
+    work["cells"].remove(cell(work, "why_subtract"))
+    made, _ = healed(work)
+    assert source(made, "why_subtract") == "Because the factor cancels."
+    assert cell(made, "why_subtract")["cell_type"] == "markdown"
+
+
+def test_a_blank_code_cell_does_not_take_the_place_of_a_written_cell_that_is_gone(work):
+    answer_beside(work, code(" "))
+    work["cells"].remove(cell(work, "why_subtract"))
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == cell(EMPTY, "why_subtract")["source"]
+    assert notes == ["Missing cells were put back: why_subtract."]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        text(""),
+        text(" \n\t"),
+        text(cell(EMPTY, "why_subtract")["source"]),
+        text(cell(EMPTY, "text-6-in-your-own-words")["source"]),
+        code(""),
+        code("print(softmax(torch.ones(2), 0))"),
+        code("import os\n!jupyter nbconvert --to pdf warm_up.ipynb"),
+    ],
+)
+def test_a_blank_a_copy_or_code_beside_the_given_cell_is_no_written_answer(work, own):
+    answer_beside(work, own)
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == cell(EMPTY, "why_subtract")["source"]
+    assert notes == []
+
+
+def test_a_text_behind_another_released_cell_is_no_written_answer(work):
+    answer_beside(work)
+    work["cells"].insert(place(work, "what_moves"), text("My guess: nothing moves."))
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == cell(EMPTY, "why_subtract")["source"]
+    assert notes == []
+
+
+def test_a_text_below_a_written_answer_is_left_alone(work):
+    work["cells"].append(text("Thank you for the course."))
+    made, notes = healed(work)
+    assert source(made, "why_subtract") == cell(HONEST, "why_subtract")["source"]
+    assert notes == []
+
+
+def test_an_answer_that_stands_in_another_answer_s_cell_is_not_called_missing(work, monkeypatch):
+    for name in ("weighted_average", "one_hot_rows", "which_line"):
+        moved = cell(work, name)
+        work["cells"].remove(moved)
+        if name != "one_hot_rows":
+            cell(work, "softmax")["source"] += "\n\n" + moved["source"]
+    made, notes = healed(work)
+    assert notes == ["No cell holds an answer to: one_hot_rows."]
+    assert points(made, monkeypatch) == {**FULL, "one_hot_rows": 0}
+
+
 def test_deleted_check_cells_are_put_back_after_their_answer(work):
     for name in ("softmax-check", "which_line-check", "what_moves-check"):
         work["cells"].remove(cell(work, name))
@@ -158,6 +284,16 @@ def test_a_check_before_its_answer_is_moved_behind_it(work, monkeypatch):
     made, notes = healed(work)
     assert place(made, "softmax-check") == place(made, "softmax") + 1
     assert any("were moved: softmax-check" in note for note in notes)
+    assert points(made, monkeypatch) == FULL
+
+
+def test_checks_follow_answers_that_all_stand_in_one_cell_at_the_end(work, monkeypatch):
+    names = [question.removesuffix("-check") for question in FULL]
+    moved = [cell(work, name) for name in names]
+    for one in moved:
+        work["cells"].remove(one)
+    work["cells"].append(code("\n\n".join(one["source"] for one in moved)))
+    made, _ = healed(work)
     assert points(made, monkeypatch) == FULL
 
 
