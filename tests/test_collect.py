@@ -2,15 +2,17 @@
 
 import os
 import shutil
+import unicodedata
 import zipfile
 
 import pytest
 from submissions import LESSON
 
 from autograder import collect as collecting
-from autograder.collect import _split, collect
+from autograder.collect import collect
 from autograder.course import Course, CourseError, init
 from autograder.submission import Missing, find
+from autograder.whose import _split
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,16 @@ def zipped(path, files: dict[str, str], day: int = 1):
         for name, text in files.items():
             archive.writestr(zipfile.ZipInfo(name, date_time=(2027, 3, day, 12, 0, 0)), text)
     return path
+
+
+def laid(root, files: dict[str, str], when: float = 1_800_000_000):
+    """Write a folder whose files all have the same date, so that none is older."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (when, when))
+    return root
 
 
 def handed_in(course: Course) -> dict[tuple[str, str], str]:
@@ -149,6 +161,8 @@ def test_two_people_of_one_name_are_told_apart_by_moodles_numbers(course, tmp_pa
         ("ada_Image GPT.ipynb", "ada_", "image_gpt"),
         ("Copy of warm-up.ipynb", "", "warm_up"),
         ("adawarm_up.ipynb", "ada", "warm_up"),
+        ("warmup.ipynb", "", "warm_up"),
+        ("ada_ImageGPT.ipynb", "ada_", "image_gpt"),
     ],
 )
 def test_a_lesson_is_read_from_a_name_as_a_word(name, before, lesson):
@@ -235,3 +249,187 @@ def test_a_member_that_cannot_be_unpacked_is_noted_and_the_others_are_taken(cour
     taken, notes = collect(course, [path])
     assert taken.keys() == {("bob", LESSON)} and course.students() == ["ada", "bob"]
     assert len(notes) == 1 and "ada_warm_up.ipynb: left out, it cannot be read" in notes[0]
+
+
+TOLD_APART_BY_FOLDER = {
+    "the inner folder is called the same": (
+        {"doe/homework/warm_up.ipynb": "doe", "roe/homework/warm_up.ipynb": "roe"},
+        {"doe": "doe", "roe": "roe"},
+    ),
+    "the file is called the same": (
+        {"doe/my_warm_up.ipynb": "doe", "roe/my_warm_up.ipynb": "roe"},
+        {"doe": "doe", "roe": "roe"},
+    ),
+    "one has a folder more": (
+        {"doe/warm_up.ipynb": "doe", "roe/homework/warm_up.ipynb": "roe"},
+        {"doe": "doe", "roe": "roe"},
+    ),
+    "learners lie in a week": (
+        {"week/doe/warm_up.ipynb": "doe", "week/roe/warm_up.ipynb": "roe"},
+        {"doe": "doe", "roe": "roe"},
+    ),
+    "the late ones lie in a folder": (
+        {"doe_warm_up.ipynb": "doe", "late/roe_warm_up.ipynb": "roe"},
+        {"doe": "doe", "roe": "roe"},
+    ),
+    "a lesson's folder holds them": (
+        {"warm_up/doe.ipynb": "doe", "warm_up/robert.ipynb": "robert"},
+        {"doe": "doe", "robert": "robert"},
+    ),
+    "a learner has folders of other things": (
+        {"lee/warm_up.ipynb": "lee", "lee/figures/plot.png": "", "kim/warm_up.ipynb": "kim"},
+        {"lee": "lee", "kim": "kim"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+@pytest.mark.parametrize("case", TOLD_APART_BY_FOLDER)
+def test_the_folder_that_tells_works_apart_is_the_learners(course, tmp_path, case, kind):
+    files, expected = TOLD_APART_BY_FOLDER[case]
+    packed = zipped(tmp_path / "hw.zip", files)
+    _, notes = collect(course, [packed if kind == "zip" else laid(tmp_path / "hw", files)])
+    assert {student: text for (student, _), text in handed_in(course).items()} == expected
+    assert course.students() == sorted(expected) and notes == []
+
+
+def test_a_learner_is_called_the_same_in_folders_for_weeks_and_for_lessons(course, tmp_path):
+    init(course.root, ["recurrence"])
+    weeks = {
+        "week1/doe/warm_up.ipynb": "1",
+        "week1/roe/warm_up.ipynb": "1",
+        "week2/doe/recurrence.ipynb": "2",
+    }
+    nested = {
+        "doe/hw1/warm_up.ipynb": "1",
+        "roe/hw1/warm_up.ipynb": "1",
+        "doe/hw2/recurrence.ipynb": "2",
+    }
+    expected = {("doe", LESSON): "1", ("roe", LESSON): "1", ("doe", "recurrence"): "2"}
+    for name, files in (("weeks", weeks), ("nested", nested)):
+        assert collect(course, [laid(tmp_path / name, files)])[1] == []
+        assert handed_in(course) == expected
+
+
+def test_folders_that_are_given_name_the_learners(course, tmp_path):
+    files = {
+        "doe/warm_up/solution.ipynb": "doe",
+        "roe/warm_up/solution.ipynb": "roe",
+        "lee/warm_up.ipynb": "lee",
+        "paul/scan.pdf": "",
+    }
+    root = laid(tmp_path / "gl", files)
+    _, notes = collect(course, sorted(root.iterdir()))
+    assert handed_in(course) == {(name, LESSON): name for name in ("doe", "lee", "roe")}
+    assert notes == ["paul: no notebook, only scan.pdf."]
+    assert course.students() == ["doe", "lee", "paul", "roe"]
+
+
+def test_folders_of_one_name_that_are_given_are_of_different_learners(course, tmp_path):
+    files = {f"{name}/homework/warm_up.ipynb": name for name in ("doe", "roe")}
+    _, notes = collect(course, sorted(laid(tmp_path / "gl", files).glob("*/homework")))
+    assert handed_in(course) == {("doe", LESSON): "doe", ("roe", LESSON): "roe"} and notes == []
+
+
+def test_one_folder_that_is_given_names_its_learner_or_its_lesson(course, tmp_path):
+    collect(course, [laid(tmp_path / "doe", {"warm_up.ipynb": "doe"})])
+    collect(course, [laid(tmp_path / LESSON, {"ada.ipynb": "ada", "readme.txt": ""})])
+    assert handed_in(course) == {("doe", LESSON): "doe", ("ada", LESSON): "ada"}
+    assert course.students() == ["ada", "doe"]
+
+
+def test_a_notebook_beside_the_learners_folders_is_nobodys(course, tmp_path):
+    names = ["warm_up.ipynb", "doe/warm_up.ipynb", "roe/warm_up.ipynb"]
+    _, notes = collect(course, [laid(tmp_path / "hw", dict.fromkeys(names, "work"))])
+    assert course.students() == ["doe", "roe"]
+    assert notes == ["hw/warm_up.ipynb: left out, the name does not say whose it is."]
+
+
+@pytest.mark.parametrize("pattern", ["{}/warm_up.ipynb", "{}_warm_up.ipynb"])
+def test_names_that_only_look_the_same_when_cleaned_are_kept_apart(course, tmp_path, pattern):
+    init(course.root, ["recurrence"])
+    first, second = pattern.format("O'Brien"), pattern.format("O Brien")
+    more = first.replace(LESSON, "recurrence")
+    path = zipped(tmp_path / "a.zip", {first: "first", second: "second", more: "more"})
+    taken, notes = collect(course, [path])
+    by_text = {text: student for (student, _), text in handed_in(course).items()}
+    assert by_text.keys() == {"first", "second", "more"}
+    assert by_text["first"] == by_text["more"] != by_text["second"]
+    assert len(notes) == 1 and f"{by_text['first']} (O'Brien)" in notes[0]
+    assert collect(course, [path]) == (taken, notes)  # the same names again
+
+
+def test_two_people_of_one_name_in_different_folders_are_kept_apart(course, tmp_path):
+    files = {
+        "monday/doe/warm_up.ipynb": "one",
+        "monday/roe/warm_up.ipynb": "roe",
+        "friday/doe/warm_up.ipynb": "other",
+        "friday/kim/warm_up.ipynb": "kim",
+    }
+    _, notes = collect(course, [zipped(tmp_path / "a.zip", files)])
+    assert handed_in(course) == {
+        ("doe_monday", LESSON): "one",
+        ("doe_friday", LESSON): "other",
+        ("roe", LESSON): "roe",
+        ("kim", LESSON): "kim",
+    }
+    assert len(notes) == 1 and notes[0].startswith("doe: different works of one lesson")
+
+
+@pytest.mark.parametrize("given", ["hw", "hw/lee", "zip"])
+def test_a_folder_inside_a_learners_folder_is_no_learner(course, tmp_path, given):
+    files = {"lee/old/warm_up.ipynb": "old"}
+    root = laid(tmp_path / "hw", files, when=1_700_000_000)
+    laid(root, {"lee/warm_up.ipynb": "new"})
+    packed = tmp_path / "hw.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("lee/old/warm_up.ipynb", "lee/warm_up.ipynb"):
+            archive.write(root / name, name)
+    _, notes = collect(course, [packed if given == "zip" else tmp_path / given])
+    assert handed_in(course) == {("lee", LESSON): "new"} and course.students() == ["lee"]
+    assert len(notes) == 1 and "replaces the older" in notes[0]
+
+
+def test_an_accent_is_the_same_however_it_is_written(course, tmp_path):
+    name = "José Núñez"
+    forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD")]
+    for day, form in enumerate(forms, start=1):
+        for pattern in ("{}/warm_up.ipynb", "{}_7_assignsubmission_file_/warm_up.ipynb"):
+            path = zipped(tmp_path / "a.zip", {pattern.format(form): f"day {day}"}, day)
+            collect(course, [path])
+    assert handed_in(course) == {("José_Núñez", LESSON): "day 2"}
+    assert course.students() == ["José_Núñez"]
+
+
+def test_a_lesson_that_the_course_does_not_have_is_named_and_is_nobody(course, tmp_path):
+    names = [
+        "vit.ipynb",
+        "self_attention/ada.ipynb",
+        "self_attention/plot.png",
+        "doe_warm_up.ipynb",
+    ]
+    _, notes = collect(course, [laid(tmp_path / "mess", dict.fromkeys(names, ""))])
+    assert any(n.startswith("mess/vit.ipynb: left out, vit is no lesson of this") for n in notes)
+    assert any("self_attention is no lesson of this course" in n for n in notes)
+    assert not {"vit", "self_attention", "mess"} & {*course.students()}
+
+
+def test_a_zip_in_a_folder_is_not_opened_and_is_nobody(course, tmp_path):
+    root = tmp_path / "mess"
+    (root / "week1").mkdir(parents=True)
+    for name in ("canvas.zip", "week1/canvas.zip", "week1_warm_up.zip"):
+        zipped(root / name, {"ada_warm_up.ipynb": "hers"})
+    taken, notes = collect(course, [root])
+    assert not taken and course.students() == []
+    assert len(notes) == 3 and all("is not opened" in note for note in notes)
+    sent = {"Pia Pdf_5_assignsubmission_file_/answer.zip": "", "doejane_1_2_all.zip": ""}
+    collect(course, [zipped(tmp_path / "moodle.zip", sent)])  # a learner's own, from a platform
+    assert course.students() == ["Pia_Pdf", "doejane_1"]
+
+
+def test_another_file_of_the_same_date_replaces_the_first_with_a_note(course, tmp_path):
+    first = zipped(tmp_path / "first.zip", {"ada_warm_up.ipynb": "first"})
+    other = zipped(tmp_path / "other.zip", {"ada_warm_up.ipynb": "other"})
+    assert collect(course, [first])[1] == collect(course, [first])[1] == []
+    notes = collect(course, [other])[1]
+    assert len(notes) == 1 and "replaces another file of the same date" in notes[0]
