@@ -25,6 +25,22 @@ def count_pairs__zip_and_defaultdict(words):
     return dict(counts)
 
 
+def count_pairs__counter_as_it_is(words):
+    counts = Counter()
+    for ids, n in words.items():
+        for pair in zip(ids, ids[1:], strict=False):  # noqa: RUF007
+            counts[pair] += n
+    return counts
+
+
+def count_pairs__defaultdict_as_it_is(words):
+    counts = defaultdict(int)
+    for ids, n in words.items():
+        for i in range(1, len(ids)):
+            counts[ids[i - 1], ids[i]] += n
+    return counts
+
+
 def count_pairs__written_out(words):
     return dict(
         Counter(

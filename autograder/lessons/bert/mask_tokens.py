@@ -203,7 +203,7 @@ MASKING = Exercise(
             "special tokens as random ones",
             mask_tokens,
             "n_special + (draws[2] * (n_vocab - n_special)).to(ids.dtype)",
-            "(draws[2] * n_vocab).long()",
+            "(draws[2] * n_vocab).to(ids.dtype)",
             "A random token may be a special one: draw among the words, from n_special on.",
         ),
         Slip(

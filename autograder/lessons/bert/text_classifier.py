@@ -60,6 +60,12 @@ TEXTS = Exercise(
         ),
         Case(
             "dropout",
+            "half of the first token",
+            headed(TextClassifier, dropout=0.5, **CLS),
+            half_dropped,
+        ),
+        Case(
+            "dropout",
             "first token, at rest",
             headed(TextClassifier, dropout=1.0, **CLS),
             _head_values,

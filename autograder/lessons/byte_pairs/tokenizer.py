@@ -23,6 +23,20 @@ def _read(own, name, merges, specials, ids):
         return f"UnicodeDecodeError: {error.reason}"
 
 
+def _read_once(own, name, merges, specials, ids):
+    """Decode ids that come one after the other, as a model writes them."""
+    return own.Tokenizer(merges, specials).decode(iter(ids))
+
+
+def _added_to(own, name, merges, specials, text):
+    """Encode a text, put an id behind those returned, encode it again."""
+    tokenizer = own.Tokenizer(merges, specials)
+    ids = tokenizer.encode(text)
+    if isinstance(ids, list):
+        ids.append(0)
+    return list(tokenizer.encode(text))
+
+
 _LEARNT_FROM = "the cat's other hat, the mother's café;\n\n\nthere, there!   the\n\n\n"
 
 
@@ -61,6 +75,7 @@ TOKENIZER = Exercise(
         ),
         Case("encode", "spaces", lambda d: (_MERGES, (), " the   the\n\nthe  "), _tokenised),
         Case("encode", "no text", lambda d: (_MERGES, _END, ""), _tokenised),
+        Case("encode", "ids that the caller adds to", lambda d: (_MERGES, (), _line(d)), _added_to),
         Case("special tokens", "anywhere", _with_specials, _tokenised),
         Case("special tokens", "one alone", lambda d: (_MERGES, _END, "<|user|>"), _tokenised),
         Case("special tokens", "almost one", lambda d: (_MERGES, _END, "<|en|> the"), _tokenised),
@@ -83,6 +98,12 @@ TOKENIZER = Exercise(
         Case("decode", "half a character", lambda d: ({}, (), [*byte_ids("the 東"), 127]), _read),
         Case(
             "decode", "a text", lambda d: (_MERGES, (), Tokenizer(_MERGES).encode(_line(d))), _read
+        ),
+        Case(
+            "decode",
+            "ids that can be read once",
+            lambda d: (_MERGES, (), Tokenizer(_MERGES).encode(_line(d))),
+            _read_once,
         ),
         Case(
             "decode",
@@ -127,6 +148,15 @@ TOKENIZER = Exercise(
             "                ids += Tokenizer.all[word]",
             "A word seen by one tokeniser keeps its ids in all others, though their merges are "
             "different: what is kept belongs to the object, self.kept.",
+        ),
+        Slip(
+            "the kept list handed out",
+            Tokenizer.encode,
+            "ids = []\n        for piece in self.pieces(as_text(text)):",
+            "ids = self.kept.setdefault((text,), [])\n"
+            "        for piece in [] if ids else self.pieces(as_text(text)):",
+            "The list that is kept is the very list that is returned: whoever adds to it changes "
+            "what `encode` says of this text the next time. Return a copy of what is kept.",
         ),
         Slip(
             "special tokens left out",

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercise import GRADIENT, Case, Exercise, built
+from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
 from autograder.lessons.encoder_decoder.shared import drawn_weights, drawn_words
 from autograder.probe import module
 from autograder.slips import Slip
@@ -78,7 +78,7 @@ def _lines(*lines, indent=12):
 
 BLOCK = Exercise(
     DecoderBlock,
-    parts={"pre-norm": 6, "post-norm": 5, "masks": 5, GRADIENT: 2, "dropout": 2},
+    parts={"pre-norm": 5, "post-norm": 5, "masks": 5, GRADIENT: 2, "dropout": 2, ARGUMENTS: 1},
     cases=[
         Case("pre-norm", "a batch of sentences", _block("pre"), module),
         Case("pre-norm", "one token, one word", _block("pre", t=1, s=1), module),
@@ -177,6 +177,18 @@ BLOCK = Exercise(
             PRE,
             PRE.replace("x = x + self.dropout(self.cross(", "x = self.dropout(self.cross("),
             "In pre-norm the cross-attention replaces x: what was written so far is lost. Add it.",
+        ),
+        Slip(
+            "x changed in place",
+            DecoderBlock.forward,
+            PRE,
+            _lines(
+                PRE_1.replace("x = x +", "x +="),
+                PRE_2.replace("x = x +", "x +="),
+                PRE_3.replace("return x +", "x +=") + "; return x",
+            ),
+            "In pre-norm `x += ...` writes into the tensor that was handed in, and the caller's x "
+            "is lost: `x = x + ...` makes a new one.",
         ),
         Slip(
             "pre and post exchanged",

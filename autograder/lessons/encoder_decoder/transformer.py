@@ -1,6 +1,6 @@
 """Transformer: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import GRADIENT, Case, Exercise, built
+from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
 from autograder.lessons.encoder_decoder.shared import (
     drawn_sentences,
     drawn_words,
@@ -76,7 +76,7 @@ LAYER_BY_LAYER = (
 
 TRANSFORMER = Exercise(
     Transformer,
-    parts={"encode": 5, "decode": 3, "forward": 6, GRADIENT: 2},
+    parts={"encode": 5, "decode": 3, "forward": 4, GRADIENT: 2, ARGUMENTS: 2},
     cases=[
         Case("encode", "sources of different lengths", _reading(4, 5), _encode),
         Case("decode", "what is written so far", _writing(3, 4, 5), _decode),
@@ -199,6 +199,14 @@ TRANSFORMER = Exercise(
             "shift_right(target)",
             "target.roll(1, 1)",
             "`roll` brings the last word of the target to the front: the first one read is SOS.",
+        ),
+        Slip(
+            "written into the target",
+            Transformer.forward,
+            "shift_right(target)",
+            "target.copy_(shift_right(target))",
+            "The target that was handed in is shifted itself, and the loss will ask for the words "
+            "the decoder has just read: shift a copy.",
         ),
         Slip(
             "EOS not learned",

@@ -59,14 +59,31 @@ DIVIDED_LATE = Slip(
 )
 
 
-def _cut_by_rank(d):
-    """Draw until it shows in the texts that every round cuts by rank, not by log-probability."""
-    searches = [beam_search, patched(DIVIDED_LATE)["beam_search"]]
-    while True:
-        drawn = _texts(likely=1.0, width=2, alpha=1.0)(d)
-        seen = [_search(SimpleNamespace(by=by), "by", *drawn)["texts"] for by in searches]
-        if seen[0] != seen[1]:
-            return drawn
+PLACES_KEPT = Slip(
+    "finished texts keep their places",
+    beam_search,
+    CUT,
+    "done = [b for b in candidates if finished(b[1]) and b in beams]; "
+    "others = sorted([b for b in candidates if b not in done], key=rank, reverse=True); "
+    "beams = sorted(done + others[: width - len(done)], key=rank, reverse=True)",
+    "A finished text keeps its place for good, and the others compete for the places left. It is "
+    "a candidate like any other: a better text may push it out.",
+)
+
+
+def _showing(slip, **options):
+    """Draw until it shows in the texts whether this slip was made."""
+
+    def draw(d):
+        searches = [beam_search, patched(slip)["beam_search"]]
+        for _ in range(1000):
+            drawn = _texts(likely=1.0, **options)(d)
+            seen = [_search(SimpleNamespace(by=by), "by", *drawn)["texts"] for by in searches]
+            if seen[0] != seen[1]:
+                return drawn
+        raise ValueError(f"no draw shows {slip.name!r}")
+
+    return draw
 
 
 BEAMS = Exercise(
@@ -81,8 +98,14 @@ BEAMS = Exercise(
         Case("finished texts", "an end that comes often", _texts(likely=1.0, width=4), _search),
         Case("finished texts", "an end that comes at once", _texts(likely=4.0, width=2), _search),
         Case("finished texts", "a start that ends in the end", _texts(ended=True), _search),
+        Case(
+            "finished texts",
+            "a finished text that is pushed out",
+            _showing(PLACES_KEPT, width=3),
+            _search,
+        ),
         Case("length", "alpha = 1", _texts(likely=0.7, width=4, n=5, alpha=1.0), _search),
-        Case("length", "alpha = 1, width 2", _cut_by_rank, _search),
+        Case("length", "alpha = 1, width 2", _showing(DIVIDED_LATE, width=2, alpha=1.0), _search),
         Case("length", "alpha = 0.6", _texts(v=3, n=3, width=60, alpha=0.6), _search),
         Case(
             "length",
@@ -133,6 +156,7 @@ BEAMS = Exercise(
             "Finished texts are put aside and `width` others go on. Here they compete for the "
             "same places: the best `width` of all candidates stay.",
         ),
+        PLACES_KEPT,
         Slip(
             "length not used",
             beam_search,

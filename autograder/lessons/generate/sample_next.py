@@ -38,34 +38,54 @@ def _greedy(own, name, scores, options):
     return {"ids": ids, "inputs": given}
 
 
-def _often(n=5, **options):
-    """Draw scores whose shares, in tenths, are far from where the rounding changes: 5 sigma."""
+def _clear(scores, top_k=None, top_p=None):
+    """Say whether the shares, in tenths, are far from where the rounding changes: 5 sigma."""
+    if top_k is not None:
+        scores = top_k_filter(scores, top_k)
+    if top_p is not None:
+        sums = scores.softmax(-1).sort(descending=True).values.cumsum(-1)
+        if float((sums - top_p).abs().min()) < 0.02:
+            return False
+        scores = top_p_filter(scores, top_p)
+    tenths = 10 * scores.softmax(-1)
+    far = float(((tenths % 1) - 0.5).abs().min()) > 0.25
+    return far and len(set(tenths.round().tolist())) >= min(3, top_k or 3)
+
+
+def _often(n=5, temperature=None, **filters):
+    """Draw scores whose shares are clear, and where it shows in which order the filters came."""
+    options = filters if temperature is None else {"temperature": temperature, **filters}
 
     def draw(d):
         for _ in range(2000):
             scores = d.normal(n, std=1.0)
-            # where the order of the steps matters, the draw must show it
-            far = scores / options.get("temperature", 1.0)
-            if "top_k" in options and "top_p" in options:
-                k, p = options["top_k"], options["top_p"]
-                by_k = top_k_filter(far, k)
-                ways = (by_k, top_p_filter(by_k, p), top_k_filter(top_p_filter(far, p), k))
-                if len({int(way.isfinite().sum()) for way in ways}) < 3:
+            tempered = scores / (temperature or 1.0)
+            if len(filters) == 2:
+                k, p = filters["top_k"], filters["top_p"]
+                by_k = top_k_filter(tempered, k)
+                ways = (by_k, top_p_filter(by_k, p), top_k_filter(top_p_filter(tempered, p), k))
+                if len({_n_left(way) for way in ways}) < 3:
                     continue
-            if "top_k" in options:
-                far = top_k_filter(far, options["top_k"])
-            if "top_p" in options:
-                sums = far.softmax(-1).sort(descending=True).values.cumsum(-1)
-                if float((sums - options["top_p"]).abs().min()) < 0.02:
-                    continue
-                far = top_p_filter(far, options["top_p"])
-            tenths = 10 * far.softmax(-1)
-            clear = float(((tenths % 1) - 0.5).abs().min()) > 0.25
-            if clear and len(set(tenths.round().tolist())) >= min(3, options.get("top_k", 3)):
+            if _clear(tempered, **filters):
                 return scores, options, int(d.integers(0, 1000))
         raise ValueError("no clear draw")
 
     return draw
+
+
+def _n_left(scores):
+    return int(scores.isfinite().sum())
+
+
+def _more_than_k(d):
+    """Draw scores of which top-p alone would keep more than k, and of what top-k left, fewer."""
+    k, p = 3, 0.7
+    for _ in range(2000):
+        scores = d.normal(7, std=0.7)
+        alone, after = top_p_filter(scores, p), top_p_filter(top_k_filter(scores, k), p)
+        if _n_left(alone) > k > _n_left(after) and _clear(scores, k, p):
+            return scores, {"top_k": k, "top_p": p}, int(d.integers(0, 1000))
+    raise ValueError("no clear draw")
 
 
 def _large(d):
@@ -112,6 +132,7 @@ SAMPLE = Exercise(
         Case("filters", "p = 0", _pick(40, 6, top_p=0.0), _greedy),
         Case("filters", "top-p of hot scores", _often(temperature=2.0, top_p=0.6), _shares),
         Case("filters", "top-p of what top-k left", _often(7, top_k=4, top_p=0.7), _shares),
+        Case("filters", "a top-p that alone keeps more than k", _more_than_k, _shares),
     ],
     slips=[
         Slip(
@@ -213,6 +234,13 @@ SAMPLE = Exercise(
             "    if top_p is not None:",
             "    if top_k is None and top_p is not None:",
             "With both given only top_k is used: both filters cut, k first, then p.",
+        ),
+        Slip(
+            "top-k skipped where there is a top-p",
+            sample_next,
+            "if top_k is not None:",
+            "if top_p is None and top_k is not None:",
+            "With both given only top_p is used: both filters cut, k first, then p.",
         ),
         Slip(
             "p = 0 taken for no p",

@@ -67,6 +67,8 @@ def _start(own, name, config):
     def near(weight, std):
         return bool(0.7 < float(weight.std()) / std < 1.4)
 
+    asked = ["token", "position", "dropout", "blocks", "norm", "head"]
+    made = [part for part, _ in model.named_children() if part in asked]
     last, root = model.blocks[-1].feed_forward, (2 * config["n_layer"]) ** 0.5
     return {
         "tokens as asked": near(model.token.weight, config["std"]),
@@ -75,8 +77,16 @@ def _start(own, name, config):
         "matrices as asked": near(last.up.weight, config["std"]),
         "last matrices of the branches as asked": near(last.down.weight, config["std"] / root),
         "biases are zero": bool((last.up.bias == 0).all()),
+        "parts made in the order asked": made == sorted(made, key=asked.index),
         "config": model.config.n_embd,
     }
+
+
+def _positions(own, name, config):
+    """See whether a model has positions of its own."""
+    from solutions.gpt_block import GPTConfig
+
+    return {"position is None": getattr(own, name)(GPTConfig(**config)).position is None}
 
 
 def _all_dropped(own, name, config, weights, ids):
@@ -131,6 +141,12 @@ MODEL = Exercise(
         Case("tied table", "an untied model", lambda d: (drawn_config(d),), _tie),
         Case("tied table", "scores of a tied model", lambda d: _text(d, tied=True), _scores),
         Case("newer parts", "rotary", lambda d: _text(d, positions="rotary"), _scores),
+        Case(
+            "newer parts",
+            "rotary, no table",
+            lambda d: (drawn_config(d, positions="rotary"),),
+            _positions,
+        ),
         Case("newer parts", "RMSNorm", lambda d: _text(d, norm="rms"), _scores),
         Case(
             "start and dropout",
@@ -142,6 +158,12 @@ MODEL = Exercise(
             "start and dropout",
             "everything dropped",
             lambda d: _text(d, dropout=1.0),
+            _all_dropped,
+        ),
+        Case(
+            "start and dropout",
+            "everything dropped, rotary",
+            lambda d: _text(d, dropout=1.0, positions="rotary"),
             _all_dropped,
         ),
         Case("start and dropout", "at rest", lambda d: _text(d, dropout=1.0), _scores),
@@ -208,6 +230,22 @@ MODEL = Exercise(
             "With rotary positions the blocks turn queries and keys themselves; there is no table.",
         ),
         Slip(
+            "a layer for no positions",
+            GPT.__init__,
+            "if learned else None",
+            "if learned else nn.Identity()",
+            "With rotary positions `position` is a layer that does nothing; asked for is None, "
+            "which says that there are none.",
+        ),
+        Slip(
+            "parts in another order",
+            GPT.__init__,
+            "self.config = config\n",
+            "self.config = config; self.head = nn.Identity()  # its place is the first now\n",
+            "The parts are made in another order than asked for, and the same seed starts from "
+            "other weights. The order: token, position, dropout, blocks, norm, head.",
+        ),
+        Slip(
             "no positions",
             GPT.forward,
             "if self.position is not None:",
@@ -220,6 +258,14 @@ MODEL = Exercise(
             "x = self.dropout(x)",
             "x = x",
             "The dropout is not applied to the embedded text.",
+        ),
+        Slip(
+            "no dropout where rotary",
+            GPT.forward,
+            "x = self.dropout(x)",
+            "x = x if self.position is None else self.dropout(x)",
+            "Without a position table the dropout is left out: it comes after the `if`, on the "
+            "embedded text of every model.",
         ),
         Slip(
             "no mask",

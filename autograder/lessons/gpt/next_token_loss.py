@@ -32,6 +32,11 @@ def _loss(own, name, table, place, ids, padding):
     return seen | {"gradients": grads, "inputs": given}
 
 
+def _none_given(own, name, table, ids):
+    """Hand over padding=None, as `train_step` does."""
+    return getattr(own, name)(lambda x: table[x], ids, None)
+
+
 def _texts(b=None, t=None, v=None, padding=None, dtype=torch.float32):
     def draw(d):
         sizes = d.sizes(3, 3, 8)
@@ -73,6 +78,12 @@ LOSS = Exercise(
         Case("values", "as many texts as tokens", _texts(b=4, t=4, v=6), _loss),
         Case("values", "float64", _texts(dtype=torch.float64), _loss),
         Case("values", "a model that is very sure", _sure, _loss),
+        Case(
+            "values",
+            "None handed over as padding",
+            lambda d: (d.normal(6, 6), d.integers(0, 6, 3, 5)),
+            _none_given,
+        ),
         Case("padding", "texts of different length", _texts(b=4, t=5, v=7, padding=0), _loss),
         Case("padding", "padding that is not 0", _texts(b=3, t=6, v=5, padding=4), _loss),
         Case("padding", "padding in front and inside", _padding_in_front, _loss),

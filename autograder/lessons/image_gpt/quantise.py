@@ -25,6 +25,12 @@ def _equally_near(d):
     return args(d.integers(0, 5, 3, 6, 1).float(), palette)
 
 
+def _forty_alike(d):
+    """More colours than a sort keeps in order unasked; whole numbers, so that no rounding tells."""
+    colour = d.integers(-4, 5, 1, 2).float()
+    return args(d.integers(-4, 5, 6, 2).float(), colour.repeat(40, 1))
+
+
 def _lone_pixel(d):
     """A pixel by itself, with no axis in front."""
     return args(d.normal(3), d.normal(5, 3))
@@ -51,6 +57,7 @@ QUANTISE = Exercise(
         Case("grey", "grey pixels", _pixels(3, 7, k=5, channels=1)),
         Case("grey", "a palette of one colour", _pixels(4, k=1, channels=1)),
         Case("ties", "colours equally near", _equally_near),
+        Case("ties", "a colour forty times", _forty_alike),
     ],
     slips=[
         Slip(
