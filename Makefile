@@ -28,7 +28,7 @@ fashion: .venv/ready ## Train on Fashion-MNIST anew (needs its images and most o
 	$(PYTHON) -m solutions.studies.fashion_record
 
 book: .venv/ready train ## Build the book; only pages whose code or data changed run again
-	$(PYTHON) book/build.py
+	$(PYTHON) book/machinery/build.py
 
 serve: .venv/ready ## Show the book, the class report and the feedback pages at localhost:8000
 	@echo "http://localhost:8000/html/index.html  http://localhost:8000/course/class_report.html"
@@ -41,14 +41,14 @@ verify: .venv/ready ## Prove that the checks accept right answers and name wrong
 	$(PYTHON) -m autograder verify
 
 screenshots: .venv/ready ## Take the pictures of the README anew
-	$(PYTHON) book/readme_pictures.py
+	$(PYTHON) tools/readme_pictures.py
 
 lint: .venv/ready
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 
 test: .venv/ready lint train ## Everything that must hold before a change lands
-	$(PYTHON) book/build.py --strict
+	$(PYTHON) book/machinery/build.py --strict
 	$(PYTHON) -m autograder verify --seeds 2
 	$(PYTHON) -m pytest -n 2 --dist loadfile --durations 15
 

@@ -12,7 +12,7 @@ __all__ = ["check"]
 def __getattr__(name: str) -> Any:
     if name != "check":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from autograder.checking import check
+    from autograder.checks.check import check
 
     globals()["check"] = check
     return check

@@ -23,11 +23,11 @@ a course from first to last:
 def main(argv: list[str] | None = None) -> int:
     """Run one command; a mistake of the user's gets a sentence and the exit code 2."""
     from autograder.lessons import UnknownLesson
-    from autograder.wall.start import WallError
+    from autograder.wall.wall import WallError
 
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["verify"]:
-        from autograder.verify import main as verify
+        from autograder.proof.verify import main as verify
 
         return verify(argv[1:])
     options = _parser().parse_args(argv)
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
     except (UnknownLesson, WallError) as problem:
         return _refuse(problem)
     except ValueError as problem:
-        from autograder.course import CourseError
+        from autograder.course.course import CourseError
 
         if not isinstance(problem, CourseError):
             raise
@@ -109,7 +109,7 @@ def _at_least_one(text: str) -> int:
 
 
 def init(options: argparse.Namespace) -> None:
-    from autograder import course
+    from autograder.course import course
     from autograder.lessons import must_exist
 
     for lesson in options.lesson:
@@ -120,8 +120,8 @@ def init(options: argparse.Namespace) -> None:
 
 
 def collect(options: argparse.Namespace) -> None:
-    from autograder.collect import collect
-    from autograder.course import Course
+    from autograder.course.collect import collect
+    from autograder.course.course import Course
 
     taken, notes = collect(Course(options.dir), options.path)
     for note in notes:
@@ -130,7 +130,7 @@ def collect(options: argparse.Namespace) -> None:
 
 
 def grade(options: argparse.Namespace) -> None:
-    from autograder.course import Course
+    from autograder.course.course import Course
 
     course = Course(options.dir)
     named = {course.lesson(name) for name in options.lesson}
@@ -154,8 +154,8 @@ def _grade(
     cluster: str | None = None,
 ) -> None:
     with contextlib.closing(_early_wall(course, lessons, sandbox and not cluster)) as wall:
-        from autograder.execute import UNPROTECTED
-        from autograder.grade import grade
+        from autograder.grading.grade import grade
+        from autograder.running.unprotected import UNPROTECTED
 
         if not sandbox:
             print(UNPROTECTED)
@@ -169,8 +169,8 @@ def _grade(
 
 def _tell(course, lesson: str, records: dict, seconds: float) -> None:
     """Print a line for each submission that needs a look, and how many there are of each status."""
-    from autograder import status
-    from autograder.export import rows
+    from autograder.course import status
+    from autograder.report.export import rows
 
     handed_in = [r for r in records.values() if r.status != status.MISSING]
     print(f"{lesson}: {len(handed_in)} submissions in {seconds:.0f} s.")
@@ -187,7 +187,7 @@ def _tell(course, lesson: str, records: dict, seconds: float) -> None:
 
 def _early_wall(course, lessons: list[str], needed: bool):
     """Start the first lesson's wall, where nothing is graded yet, while torch is imported."""
-    from autograder.wall.start import Wall, why_not
+    from autograder.wall.wall import Wall, why_not
 
     wall = Wall(lessons[0] if lessons else "")
     if lessons and needed and not course.results.exists() and not why_not():
@@ -196,8 +196,8 @@ def _early_wall(course, lessons: list[str], needed: bool):
 
 
 def _write_tables(course) -> None:
-    from autograder.export import write_csv
-    from autograder.report import write
+    from autograder.report.class_report import write
+    from autograder.report.export import write_csv
 
     print(f"grades:       {write_csv(course)}")
     print(f"class report: {write(course)}")
@@ -205,22 +205,22 @@ def _write_tables(course) -> None:
 
 
 def report(options: argparse.Namespace) -> None:
-    from autograder.course import Course
-    from autograder.report import write
+    from autograder.course.course import Course
+    from autograder.report.class_report import write
 
     print(write(Course(options.dir)))
 
 
 def export(options: argparse.Namespace) -> None:
-    from autograder.course import Course
-    from autograder.export import write_csv
+    from autograder.course.course import Course
+    from autograder.report.export import write_csv
 
     print(write_csv(Course(options.dir)))
 
 
 def demo(options: argparse.Namespace) -> None:
+    from autograder.course.sample import fresh_course
     from autograder.lessons import must_exist
-    from autograder.sample import fresh_course
 
     for lesson in options.lesson:
         must_exist(lesson)
@@ -229,7 +229,7 @@ def demo(options: argparse.Namespace) -> None:
 
 
 def release(_: argparse.Namespace) -> None:
-    from autograder.release import release_all
+    from autograder.release.notebooks import release_all
 
     for lesson, changed in release_all().items():
         print(f"exercises/{lesson}.ipynb: {'written' if changed else 'unchanged'}")

@@ -1,46 +1,5 @@
-"""Draw what a slip does: the picture of a "which line made this?" question."""
+"""The door that released notebooks import: `from autograder.puzzle import puzzle`."""
 
-import importlib
-from dataclasses import dataclass
-from functools import partial
+from autograder.release.pictures import puzzle
 
-from torch import Tensor
-
-from solutions.figures.figure import png_of
-
-
-@dataclass(frozen=True)
-class Puzzle:
-    """A picture made by a wrong line: the table of numbers and the names of its axes."""
-
-    table: Tensor
-    title: str
-    rows: str
-    columns: str
-    sums: bool = False  # write the sum of each row and column beside the table
-
-
-def puzzle(lesson: str):
-    """Return the lesson's puzzle as a figure."""
-    from matplotlib.figure import Figure
-
-    made: Puzzle = importlib.import_module(f"autograder.lessons.{lesson}").puzzle()
-    table = made.table.detach()
-    n_rows, n_columns = table.shape
-    figure = Figure(figsize=(1.6 + 0.7 * n_columns, 1.2 + 0.6 * n_rows), layout="constrained")
-    axes = figure.subplots()
-    axes.imshow(table, cmap="Blues", vmin=0, vmax=float(table.max()) * 1.3, aspect="auto")
-    for i in range(n_rows):
-        for j in range(n_columns):
-            axes.text(j, i, f"{table[i, j]:.2f}", ha="center", va="center", fontsize=9)
-    rows, columns = map(str, range(n_rows)), map(str, range(n_columns))
-    if made.sums:
-        rows = [f"{i}   sum {s:.2f}" for i, s in enumerate(table.sum(1).tolist())]
-        columns = [f"{j}\nsum {s:.2f}" for j, s in enumerate(table.sum(0).tolist())]
-    axes.set_yticks(range(n_rows), rows)
-    axes.set_xticks(range(n_columns), columns)
-    axes.set(title=made.title, xlabel=made.columns, ylabel=made.rows)
-    axes.title.set_fontsize(10)
-    # a fresh kernel shows a bare Figure as text until pyplot has drawn something
-    figure._repr_png_ = partial(png_of, figure)
-    return figure
+__all__ = ["puzzle"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it imports torch
-    from autograder.exercise import Lesson
+    from autograder.checks.question import Lesson
 
 HERE = Path(__file__).parent
 
@@ -38,7 +38,7 @@ def must_exist(lesson: str) -> None:
 @cache
 def load(lesson: str) -> "Lesson":
     """Return one lesson's questions."""
-    from autograder.exercise import Lesson
+    from autograder.checks.question import Lesson
 
     must_exist(lesson)
     return Lesson(lesson, importlib.import_module(f"autograder.lessons.{lesson}").QUESTIONS)

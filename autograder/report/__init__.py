@@ -1,5 +1,1 @@
-"""The class report: what an instructor wants to know before the next lesson."""
-
-from autograder.report.page import write
-
-__all__ = ["write"]
+"""What people get to read: feedback pages, tables of grades, the class report."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from autograder.card import MIME
-from autograder.course import Course
-from autograder.exercise import Exercise
+from autograder.checks.card import MIME
+from autograder.checks.cells import is_check, question_of
+from autograder.checks.marking import UNCOUNTED, UNTRIED
+from autograder.checks.question import Exercise
+from autograder.course.course import Course
+from autograder.course.submission import as_dict
 from autograder.lessons import load
-from autograder.marking import UNCOUNTED, UNTRIED
-from autograder.repair import is_check
-from autograder.submission import as_dict
 
 
 @dataclass
@@ -52,7 +52,7 @@ def diagnose(course: Course, lesson: str, students: list[str]) -> list[Diagnosis
         path = course.path("autograded", student, lesson) / f"{lesson}.ipynb"
         if not path.exists():
             continue
-        cards = _cards(path, lesson)
+        cards = _cards(path)
         for question in questions:
             _count(made[question.name], question, cards.get(question.name))
     with course.gradebook() as gradebook:
@@ -60,19 +60,19 @@ def diagnose(course: Course, lesson: str, students: list[str]) -> list[Diagnosis
             if submission.student.id in students:
                 for notebook in submission.notebooks:
                     for grade in notebook.grades:
-                        name = grade.name.removeprefix(f"{lesson}-").removesuffix("-check")
+                        name = question_of(grade.name)
                         if name in made and grade.max_score:
                             made[name].shares.append(grade.score / grade.max_score)
     return list(made.values())
 
 
-def _cards(path, lesson: str) -> dict[str, dict]:
+def _cards(path) -> dict[str, dict]:
     """Return the data of the card below each check."""
     found = {}
     for cell in nbformat.reader.reads(path.read_text(encoding="utf-8")).cells:  # we wrote it
         if not is_check(cell):
             continue
-        name = cell.metadata.nbgrader.grade_id.removeprefix(f"{lesson}-").removesuffix("-check")
+        name = question_of(cell.metadata.nbgrader.grade_id)
         cards = [as_dict(o.get("data")).get(MIME) for o in cell.get("outputs", [])]
         found[name] = next((card for card in cards if isinstance(card, dict)), None)
     return found

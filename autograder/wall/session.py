@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from autograder.probe import Seen, unpacked
-from autograder.wall.link import LinkError
+from autograder.seam.link import LinkError
+from autograder.seam.probe import Seen, unpacked
+from autograder.seam.wire import Died, packed, parsed
 from autograder.wall.sources import sources_of
-from autograder.wall.start import Sandbox, Wall
-from autograder.wire import Died, packed, parsed
+from autograder.wall.wall import Sandbox, Wall
 
 TIMED_OUT, CRASHED = "CellTimedOut", "CellCrashed"
 MAX_OUTPUTS = 40_000_000  # bytes of a cell's outputs that are read at all
@@ -20,7 +20,7 @@ MAX_OUTPUTS = 40_000_000  # bytes of a cell's outputs that are read at all
 class Session:
     """The learner's process, renewed when it dies: cells that ran are run again, the killer not.
 
-    It is a `Code` (autograder/code.py): marking observes it as it would a notebook's globals.
+    It is a `Code` (checks/code.py): marking observes it as it would a notebook's globals.
     """
 
     def __init__(self, wall: Wall, seconds: float, total: float):

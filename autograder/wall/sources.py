@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from autograder.slips import source_of
-from autograder.wall.inside import hidden_modules
+from autograder.checks.slips import source_of
+from autograder.wall.furnish import hidden_modules
 
 
 def sources_of(objects: Iterable[Callable], lesson: str) -> str:

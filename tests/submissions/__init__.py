@@ -5,10 +5,10 @@ import os
 
 from nbgrader.utils import determine_grade
 
-from autograder import execute
-from autograder.release import author, release
-from autograder.repair import is_check, short
-from autograder.sample import answered
+from autograder.checks.cells import is_check, question_of
+from autograder.course.sample import answered
+from autograder.release.notebooks import author, release
+from autograder.running import unprotected as execute
 
 LESSON = "warm_up"
 
@@ -50,6 +50,6 @@ def points(notebook, monkeypatch, timeout: float = 30, total: float = 120) -> di
     for number, made in enumerate(notebook.cells):
         if is_check(made):
             made.outputs = execute._outputs(outcome, number, made)
-            name = short(made.id).removesuffix("-check")
+            name = question_of(made.id)
             earned[name] = determine_grade(made)[0]  # as nbgrader reads it
     return earned

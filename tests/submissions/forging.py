@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercise import VISIBLE
+from autograder.checks.question import VISIBLE
 from autograder.lessons import load
 
 from . import cell, code, place, plain, released
@@ -36,7 +36,7 @@ for fd in range(256):
 """
 FRAME = """\
 import os, socket
-from autograder.wall.link import send
+from autograder.seam.link import send
 for fd in range(3, 256):
     try:
         send(socket.socket(fileno=os.dup(fd)), {"token": "0", "outputs": "[]", "seen": 30.0})
@@ -44,7 +44,7 @@ for fd in range(3, 256):
         pass
 """
 DEEP = """\
-import autograder.wall.serve as serve
+import autograder.wall.within.serve as serve
 serve._answer = lambda shell, request: {"outputs": "[" * 200_000, "seen": "[" * 200_000}
 """
 
@@ -52,7 +52,7 @@ serve._answer = lambda shell, request: {"outputs": "[" * 200_000, "seen": "[" * 
 def answers_of_its_own(seen: str) -> Make:
     """Answer all questions of the grader with the same bytes, whatever was asked."""
     return unanswered(
-        "import autograder.wall.serve as serve\nfrom autograder.wire import dumps\n"
+        "import autograder.wall.within.serve as serve\nfrom autograder.seam.wire import dumps\n"
         f"serve.observe_packed = lambda *_: {seen}"
     )
 
@@ -255,8 +255,8 @@ CASES = [
         "spoilt_experiment",
         "concludes wrongly, and answers the experiment with text in place of numbers",
         instead(
-            what_moves="import autograder.wall.serve as serve\n"
-            "from autograder.wire import dumps\n"
+            what_moves="import autograder.wall.within.serve as serve\n"
+            "from autograder.seam.wire import dumps\n"
             "right = serve.observe_packed\n"
             "def observe(own, probe, inputs):\n"
             "    seen = right(own, probe, inputs)\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 from .case import Case
 
 OUTCOMES = Path(__file__).with_name("OUTCOMES.md")
-STOCK = Path(__file__).with_name("stock.json")  # made by tests/bench_outcomes.py
+STOCK = Path(__file__).with_name("stock.json")  # made by tests/bench/outcomes.py
 HEAD = """\
 # What comes of each submission
 

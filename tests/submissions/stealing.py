@@ -35,9 +35,9 @@ MODULES = f"""\
 import sys
 for name in list(sys.modules):
     if name.startswith("autograder.") and name.split(".")[1] in (
-        "lessons", "marking", "slips", "compare", "exercise", "grade", "batch"):
+        "lessons", "checks", "running", "grading", "course", "proof"):
         {REACHED}
-for name in ("autograder.lessons.warm_up", "autograder.marking", "solutions.warm_up"):
+for name in ("autograder.lessons.warm_up", "autograder.checks.marking", "solutions.warm_up"):
     try:
         __import__(name)
         {REACHED}

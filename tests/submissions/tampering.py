@@ -19,7 +19,7 @@ except sqlite3.Error:
     pass
 """
 POISON = f"""\
-import autograder.wall.serve, torch, sys
+import autograder.wall.within.serve, torch, sys
 if hasattr(torch, "poisoned"):
     {REACHED}
 torch.poisoned = True
@@ -63,12 +63,12 @@ if 0 in done:
     {REACHED}
 """
 REWRITE = """\
-import autograder.wire, autograder.probe, autograder.wall.link as link
-autograder.wire.MAX_DEPTH = autograder.wire.MAX_NODES = link.MAX_FRAME = 1 << 62
-autograder.probe.quiet.__wrapped__.__code__ = (lambda: (yield)).__code__
+import autograder.seam.wire, autograder.seam.probe, autograder.seam.link as link
+autograder.seam.wire.MAX_DEPTH = autograder.seam.wire.MAX_NODES = link.MAX_FRAME = 1 << 62
+autograder.seam.probe.quiet.__wrapped__.__code__ = (lambda: (yield)).__code__
 """
 UNBOUND = """\
-import autograder.shell as shell
+import autograder.seam.shell as shell
 shell.MAX_TEXT = shell.MAX_OUTPUTS = shell.MAX_PICTURE = 1 << 40
 """
 LIMITS = f"""\

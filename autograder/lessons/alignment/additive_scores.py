@@ -1,7 +1,7 @@
 """additive_scores: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import GRADIENT, Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.alignment import additive_scores
 
 

@@ -1,7 +1,7 @@
 """AttentionDecoder: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.alignment import AttentionDecoder
 
 

@@ -4,8 +4,8 @@ from functools import cache
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Draw, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Draw, Exercise
+from autograder.checks.slips import Slip
 from solutions.alignment import Seq2Seq
 from solutions.data.tiny_french import EOS, PAD
 

@@ -1,6 +1,6 @@
 """what_the_memory_buys: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.alignment import AttentionDecoder, Seq2Seq, additive_scores, context, masked_softmax
 
 

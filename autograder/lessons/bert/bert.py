@@ -1,8 +1,8 @@
 """BERT: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import GRADIENT, Case, Exercise
+from autograder.checks.question import GRADIENT, Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.bert.shared import drawn_config, drawn_ids, drawn_weights
-from autograder.slips import Slip
 from solutions.bert import BERT
 
 

@@ -1,8 +1,8 @@
 """TextClassifier: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import GRADIENT, Case, Exercise
+from autograder.checks.question import GRADIENT, Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.bert.shared import built_head, dropped_head, half_dropped, headed
-from autograder.slips import Slip
 from solutions.fine_tune import TextClassifier
 
 

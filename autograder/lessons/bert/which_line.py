@@ -2,11 +2,10 @@
 
 import torch
 
-from autograder.exercise import Choice, Draw
+from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.bert.bert import ENCODER
 from autograder.lessons.bert.shared import drawn_weights
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 
 
 def puzzle() -> Puzzle:

@@ -1,6 +1,6 @@
 """which_place: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.bert import BERT, MaskedLanguageModel, mask_tokens
 
 

@@ -1,8 +1,8 @@
 """encode: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import Case, Exercise
+from autograder.checks.question import Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.byte_pairs.shared import drawn_word, drawn_words
-from autograder.slips import Slip
 from solutions.byte_pairs import encode, train_bpe
 
 

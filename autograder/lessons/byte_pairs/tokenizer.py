@@ -1,7 +1,7 @@
 """Tokenizer: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import Case, Draw, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import Case, Draw, Exercise
+from autograder.checks.slips import Slip
 from solutions.byte_pairs import train_bpe
 from solutions.tokenizer import Tokenizer
 from solutions.words import byte_ids, count_words

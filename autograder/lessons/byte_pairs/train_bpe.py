@@ -1,8 +1,8 @@
 """train_bpe: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, Case, Exercise
+from autograder.checks.question import ARGUMENTS, Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.byte_pairs.shared import drawn_words
-from autograder.slips import Slip
 from solutions.byte_pairs import train_bpe
 from solutions.words import count_words
 

@@ -2,10 +2,9 @@
 
 import torch
 
-from autograder.exercise import Choice
+from autograder.checks.question import Choice, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.byte_pairs.merge_pair import MERGE
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 from solutions.tokenizer import Tokenizer
 from solutions.words import byte_ids
 

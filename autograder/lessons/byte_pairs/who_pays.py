@@ -1,6 +1,6 @@
 """who_pays: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.byte_pairs import encode, train_bpe
 
 

@@ -2,10 +2,10 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import drawn_weights, drawn_words
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.seam.probe import module
 from solutions.encoder_decoder import DecoderBlock
 
 

@@ -4,9 +4,9 @@ from functools import cache
 
 import torch
 
-from autograder.exercise import Case, Draw, Exercise
+from autograder.checks.question import Case, Draw, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import drawn_sentences
-from autograder.slips import Slip
 from solutions.data.tiny_french import EOS
 from solutions.encoder_decoder import greedy_decode
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import GRADIENT, Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.data.tiny_french import PAD
 from solutions.encoder_decoder import smoothed_loss
 

@@ -1,14 +1,14 @@
 """Transformer: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import (
     drawn_sentences,
     drawn_words,
     elsewhere,
     transformer_of,
 )
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.seam.probe import module
 from solutions.encoder_decoder import Transformer
 
 

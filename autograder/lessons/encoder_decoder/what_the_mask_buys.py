@@ -1,6 +1,6 @@
 """what_the_mask_buys: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.encoder_decoder import Transformer
 
 

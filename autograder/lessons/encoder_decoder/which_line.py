@@ -2,11 +2,10 @@
 
 import torch
 
-from autograder.exercise import Choice, Draw
+from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.encoder_decoder.shared import transformer_of
 from autograder.lessons.encoder_decoder.transformer import TRANSFORMER
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 from solutions.data.tiny_french import EOS
 
 

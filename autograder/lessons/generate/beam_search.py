@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from autograder.exercise import Case, Exercise
-from autograder.slips import Slip, patched
+from autograder.checks.question import Case, Exercise
+from autograder.checks.slips import Slip, patched
 from solutions.beam_search import beam_search
 
 

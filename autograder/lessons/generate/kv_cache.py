@@ -2,9 +2,9 @@
 
 import inspect
 
-from autograder.exercise import Case, Exercise
+from autograder.checks.question import Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.generate.shared import drawn_config, drawn_weights
-from autograder.slips import Slip
 from solutions.kv_cache import KVCache
 
 

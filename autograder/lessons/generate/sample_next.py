@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.generate import sample_next, top_k_filter, top_p_filter
 
 

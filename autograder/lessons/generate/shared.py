@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercise import args
+from autograder.checks.question import args
 from solutions.gpt import GPT
 from solutions.gpt_block import GPTConfig
 

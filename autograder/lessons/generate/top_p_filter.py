@@ -2,9 +2,9 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, Case, Exercise, args
+from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.slips import Slip
 from autograder.lessons.generate.shared import LARGER_FIRST, NO_GRADIENT, drawn_rows
-from autograder.slips import Slip
 from solutions.generate import top_p_filter
 
 

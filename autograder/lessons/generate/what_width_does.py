@@ -1,6 +1,6 @@
 """what_width_does: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.beam_search import beam_search
 
 

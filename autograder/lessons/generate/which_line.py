@@ -2,11 +2,10 @@
 
 import torch
 
-from autograder.exercise import Choice, Draw
+from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.generate.kv_cache import CACHE
 from autograder.lessons.generate.shared import drawn_config, drawn_weights
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 from solutions.gpt import GPT
 from solutions.gpt_block import GPTConfig
 

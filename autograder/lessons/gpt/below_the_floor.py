@@ -1,6 +1,6 @@
 """below_the_floor: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.gpt import GPT, next_token_loss
 
 

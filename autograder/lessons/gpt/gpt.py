@@ -2,9 +2,9 @@
 
 import inspect
 
-from autograder.exercise import GRADIENT, Case, Exercise
+from autograder.checks.question import GRADIENT, Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.gpt.shared import drawn_config, drawn_weights
-from autograder.slips import Slip
 from solutions.gpt import GPT
 
 

@@ -1,7 +1,7 @@
 """n_parameters: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.gpt import n_parameters
 
 

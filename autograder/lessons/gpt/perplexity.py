@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.gpt import perplexity
 
 

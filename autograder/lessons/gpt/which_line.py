@@ -2,11 +2,10 @@
 
 import torch
 
-from autograder.exercise import Choice, Draw
+from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.gpt.gpt import MODEL
 from autograder.lessons.gpt.shared import drawn_config, drawn_weights
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 from solutions.gpt_block import GPTConfig
 
 

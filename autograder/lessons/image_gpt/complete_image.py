@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.image_gpt import complete_image
 
 

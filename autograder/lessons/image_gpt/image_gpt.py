@@ -2,9 +2,9 @@
 
 import torch
 
-from autograder.exercise import Case, Exercise
+from autograder.checks.question import Case, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.image_gpt.shared import drawn_config, drawn_weights
-from autograder.slips import Slip
 from solutions.image_gpt import ImageGPT
 
 

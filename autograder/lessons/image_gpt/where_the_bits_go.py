@@ -1,6 +1,6 @@
 """where_the_bits_go: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.image_gpt import ImageGPT
 
 

@@ -2,9 +2,9 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.slips import Slip
 from autograder.lessons.layer_norm.shared import SMALL
-from autograder.slips import Slip
 from solutions.layer_norm import layer_norm
 
 

@@ -1,9 +1,9 @@
 """RMSNorm: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
 from autograder.lessons.layer_norm.shared import SMALL, called_twice, two_batches
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.seam.probe import module
 from solutions.layer_norm import RMSNorm
 
 

@@ -2,9 +2,9 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
+from autograder.seam.probe import module
 from solutions.layer_norm import TransformerBlock
 
 NAMES = ("query", "key", "value", "out")

@@ -1,6 +1,6 @@
 """who_grows: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.layer_norm import TransformerBlock
 
 

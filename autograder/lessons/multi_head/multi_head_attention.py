@@ -2,9 +2,9 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
-from autograder.probe import module, module_used_before
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
+from autograder.seam.probe import module, module_used_before
 from solutions.multi_head import MultiHeadAttention
 
 

@@ -1,6 +1,6 @@
 """what_heads_buy: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.multi_head import MultiHeadAttention
 
 

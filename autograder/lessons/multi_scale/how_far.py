@@ -1,6 +1,6 @@
 """how_far: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.multi_scale import MultiScaleViT
 
 

@@ -1,8 +1,8 @@
 """MultiScaleViT: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
+from autograder.seam.probe import module
 from solutions.multi_scale import MultiScaleViT
 
 SMALL = {"image_size": (4, 8), "patch_size": 1, "n_channel": 2, "n_class": 5}

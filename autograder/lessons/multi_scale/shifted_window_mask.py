@@ -1,7 +1,7 @@
 """shifted_window_mask: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.multi_scale import shifted_window_mask
 
 

@@ -1,7 +1,7 @@
 """alibi_bias: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.position import alibi_bias
 
 ALIBI = Exercise(

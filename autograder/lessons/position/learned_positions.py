@@ -1,9 +1,9 @@
 """LearnedPositions: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
 from autograder.lessons.position.shared import called_again
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.seam.probe import module
 from solutions.position import LearnedPositions
 
 

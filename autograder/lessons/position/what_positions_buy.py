@@ -1,6 +1,6 @@
 """what_positions_buy: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.position import sinusoidal_positions
 
 

@@ -2,10 +2,9 @@
 
 import torch
 
-from autograder.exercise import Choice
+from autograder.checks.question import Choice, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.position.apply_rotary import ROTARY
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 from solutions.position import apply_rotary
 
 

@@ -1,7 +1,7 @@
 """causal_mask: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.queries_keys_values import causal_mask
 
 ROWS = "torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query)"

@@ -1,8 +1,8 @@
 """CrossAttention: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import GRADIENT, Case, Exercise, built
-from autograder.probe import module, module_used_before
-from autograder.slips import Slip
+from autograder.checks.question import GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
+from autograder.seam.probe import module, module_used_before
 from solutions.queries_keys_values import CrossAttention
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import GRADIENT, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import GRADIENT, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.queries_keys_values import project_qkv
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.queries_keys_values import scaled_dot_product_attention
 
 

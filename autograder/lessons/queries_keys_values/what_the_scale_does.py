@@ -1,6 +1,6 @@
 """what_the_scale_does: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.queries_keys_values import scaled_dot_product_attention
 
 

@@ -1,8 +1,8 @@
 """rnn_step: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Exercise
+from autograder.checks.question import ARGUMENTS, GRADIENT, Exercise
+from autograder.checks.slips import Slip
 from autograder.lessons.recurrence.shared import step_cases
-from autograder.slips import Slip
 from solutions.recurrence import rnn_step
 
 STEP = Exercise(

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercise import Case, args
+from autograder.checks.question import Case, args
 
 
 def drawn_step(*leading, blocks=1, c=None, d=None, dtype=torch.float32):

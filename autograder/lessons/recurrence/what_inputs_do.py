@@ -1,6 +1,6 @@
 """what_inputs_do: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.recurrence import gradient_by_lag, rnn_step
 
 

@@ -2,10 +2,9 @@
 
 import torch
 
-from autograder.exercise import Choice, Draw
+from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.recurrence.rnn import LAYER
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 
 
 def puzzle() -> Puzzle:

@@ -1,7 +1,7 @@
 """filter_normalise: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.loss_surface import filter_normalise
 
 

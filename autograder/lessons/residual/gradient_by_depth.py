@@ -4,8 +4,8 @@ import itertools
 
 import torch
 
-from autograder.exercise import ARGUMENTS, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.residual import gradient_by_depth
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.loss_surface import loss_surface
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
+from autograder.checks.slips import Slip
 from solutions.residual import Residual
 
 

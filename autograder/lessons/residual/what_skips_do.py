@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.residual import FeedForward, Residual, gradient_by_depth
 
 

@@ -2,8 +2,7 @@
 
 import torch
 
-from autograder.exercise import Choice, Draw
-from autograder.puzzle import Puzzle
+from autograder.checks.question import Choice, Draw, Puzzle
 
 
 def puzzle() -> Puzzle:

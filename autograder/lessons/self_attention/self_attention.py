@@ -2,9 +2,9 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.slips import Slip
 from autograder.lessons.self_attention.shared import drawn_words
-from autograder.slips import Slip
 from solutions.self_attention import self_attention
 
 WEIGHTS = "(x @ x.transpose(-2, -1)).softmax(-1)"

@@ -1,8 +1,8 @@
 """self_attention_loop: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.slips import Slip
 from autograder.lessons.self_attention.shared import drawn_words
-from autograder.slips import Slip
 from solutions.self_attention import self_attention_loop
 
 SCORES = "scores = torch.stack([x[t] @ other for other in x])"

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercise import args
+from autograder.checks.question import args
 
 
 def drawn_words(*leading, std=0.8, dtype=torch.float32):

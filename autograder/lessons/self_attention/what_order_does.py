@@ -1,6 +1,6 @@
 """what_order_does: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.self_attention import self_attention
 
 

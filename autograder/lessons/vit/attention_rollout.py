@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.exercise import ARGUMENTS, Case, Exercise, args
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.slips import Slip
 from solutions.vit import attention_rollout
 
 

@@ -1,8 +1,8 @@
 """ViT: the cases it is tried in, and the slips that are known."""
 
-from autograder.exercise import ARGUMENTS, GRADIENT, Case, Exercise, built
-from autograder.probe import module
-from autograder.slips import Slip
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.slips import Slip
+from autograder.seam.probe import module
 from solutions.vit import ViT
 
 SMALL = {"image_size": (4, 6), "patch_size": 2, "n_channel": 2, "n_class": 5}

@@ -2,10 +2,9 @@
 
 import torch
 
-from autograder.exercise import Choice
+from autograder.checks.question import Choice, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.vit.patchify import PATCHIFY
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 
 
 def puzzle() -> Puzzle:

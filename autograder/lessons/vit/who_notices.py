@@ -1,6 +1,6 @@
 """who_notices: an experiment, and what may be concluded from it."""
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.vit import ViT
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.exercise import Conclusion
+from autograder.checks.question import Conclusion
 from solutions.warm_up import softmax
 
 

@@ -2,10 +2,9 @@
 
 import torch
 
-from autograder.exercise import Choice
+from autograder.checks.question import Choice, Puzzle
+from autograder.checks.slips import patched
 from autograder.lessons.warm_up.softmax import SOFTMAX
-from autograder.puzzle import Puzzle
-from autograder.slips import patched
 
 
 def puzzle() -> Puzzle:

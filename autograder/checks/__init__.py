@@ -1,0 +1,1 @@
+"""What marks an answer: questions, cases, slips, comparison, points, diagnosis."""

@@ -1,0 +1,1 @@
+"""A course on disk: what was handed in, whose it is, how it is healed."""

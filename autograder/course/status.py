@@ -1,0 +1,77 @@
+"""How each submission's grading went, kept beside the gradebook in status.json."""
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+
+from autograder.course.course import Course, CourseError
+
+GRADED, HUMAN = "graded", "needs a human"
+TIMED_OUT, CRASHED, UNREADABLE, MISSING = "timed out", "crashed", "unreadable", "missing"
+NOT_YET = "not graded yet"
+ALL = (GRADED, HUMAN, TIMED_OUT, CRASHED, UNREADABLE, NOT_YET, MISSING)
+STATUS_FILE = "status.json"
+PAUSE = 2.0  # seconds between two writings: the file grows with the class
+
+
+@dataclass
+class Record:
+    """How one submission's grading went; the scores themselves are in the gradebook."""
+
+    status: str
+    notes: list[str] = field(default_factory=list)
+    key: str = ""  # what the result depended on
+    walled: bool = True  # False: the learner's code ran with the grader's rights
+
+
+def statuses(course: Course) -> dict[str, dict[str, Record]]:
+    """Return what was recorded when grading, by lesson and learner."""
+    path = course.root / STATUS_FILE
+    if not path.exists():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise CourseError(
+            f"{path} is damaged. Remove it and grade again: no score is in it."
+        ) from None
+    return {name: {s: Record(**r) for s, r in found.items()} for name, found in data.items()}
+
+
+def write(course: Course, lesson: str, records: dict[str, Record]) -> None:
+    """Write a lesson's records; the file is whole or the one before, whenever we are killed."""
+    everything = statuses(course)
+    everything[lesson] = records
+    data = {name: {s: asdict(r) for s, r in found.items()} for name, found in everything.items()}
+    part = course.root / f"{STATUS_FILE}.part"
+    part.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    part.replace(course.root / STATUS_FILE)
+
+
+class Diary:
+    """Records that are written now and then while grading; after a kill the last few are made anew.
+
+    A submission that is in the gradebook but not in here is saved again: nothing else is lost.
+    What was recorded `before` stands for those whose turn has not come.
+    """
+
+    def __init__(self, course: Course, lesson: str, before: dict[str, Record]):
+        self.course, self.lesson, self.before = course, lesson, before
+        self.records: dict[str, Record] = {}
+        self.next = time.monotonic() + PAUSE
+
+    def note(self, student: str, record: Record) -> None:
+        self.records[student] = record
+        if time.monotonic() >= self.next:
+            self.write()
+
+    def complete(self) -> None:
+        """Write the records of all; who was recorded before and is no longer here is dropped."""
+        self.before = {}
+        self.write()
+
+    def write(self) -> None:
+        start = time.monotonic()
+        write(self.course, self.lesson, {**self.before, **self.records})
+        # a long file is written less often, so that writing stays a small share of the time
+        self.next = time.monotonic() + max(PAUSE, 50 * (time.monotonic() - start))

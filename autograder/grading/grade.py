@@ -1,0 +1,257 @@
+"""Grade submissions: repair (one by one), run (several at a time), save as the results come.
+
+The run phase touches no database; every submission ends with a status.
+"""
+
+import contextlib
+import glob
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from autograder.course.course import Course, CourseError
+from autograder.course.repair import repair
+from autograder.course.status import (
+    CRASHED,
+    GRADED,
+    MISSING,
+    TIMED_OUT,
+    UNREADABLE,
+    Diary,
+    Record,
+    statuses,
+)
+from autograder.course.submission import Missing, Unreadable, find, read
+from autograder.grading.marks_by_hand import let_stand, marked_answers
+from autograder.grading.saving import OneGradebook, Saver, one_gradebook
+from autograder.report.feedback import write_pages
+from autograder.running import batch, cluster, unprotected
+from autograder.running.walled import Settings
+from autograder.wall.wall import Wall, why_not
+
+LOST = "The process that ran this notebook died each time; grade it by hand."
+
+
+@dataclass
+class Ready:
+    """A submission that was found and repaired: its notebook, what to note, its result's name."""
+
+    notes: list[str]
+    path: Path
+    key: str
+
+    def saved(self, course: Course) -> bool:
+        *_, student, lesson, name = self.path.parts
+        return (course.path("autograded", student, lesson) / name).exists()
+
+
+def grade(
+    course: Course,
+    lesson: str,
+    timeout: int = 30,
+    total: int = 300,
+    n_jobs: int | None = None,
+    sandbox: bool = True,
+    address: str | None = None,
+    wall: Wall | None = None,
+) -> dict[str, Record]:
+    """Grade everybody's work on one lesson, then write the feedback pages.
+
+    `wall` may be one that has begun to start; else it is started when a notebook needs it.
+    """
+    if address and not sandbox:
+        raise CourseError("--cluster runs submissions behind walls only: leave --no-sandbox out.")
+    if sandbox and not address and (reason := why_not()):
+        raise CourseError(
+            f"No sandbox can be made here: {reason}. With --no-sandbox learners' code is run "
+            "with your rights."
+        )
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all is on the CPU; a GPU's threads forbid to fork
+    n_jobs = n_jobs or len(os.sched_getaffinity(0))
+    course.prepare(lesson)
+    settings = Settings(course.seed, timeout, total)
+    before = statuses(course).get(lesson, {})
+    diary = Diary(course, lesson, before)
+    with contextlib.ExitStack() as stack:
+        wall = stack.enter_context(contextlib.closing(wall or Wall(lesson)))
+        warm = wall.start if sandbox and not address else lambda: None
+        ready = _repair_all(course, lesson, settings, diary, warm)
+        gradebook = stack.enter_context(one_gradebook(course))
+        saver = Saver(course, lesson, timeout, total)
+        running = _results(course, lesson, ready, settings, n_jobs, sandbox, address, wall)
+        try:
+            for student, ran in _progress(running, lesson, total=len(ready)):
+                work, old = ready[student], before.get(student)
+                if not ran:
+                    course.forget(lesson, student, gradebook=gradebook)
+                    gradebook.commit()
+                    diary.note(student, Record(CRASHED, [LOST]))
+                elif sandbox and old and old.walled and old.key == work.key and work.saved(course):
+                    diary.note(student, old)  # nothing it depends on has changed
+                else:
+                    record = _save_one(course, student, work, sandbox, saver, gradebook)
+                    diary.note(student, record)
+        finally:
+            diary.write()
+    diary.complete()
+    write_feedback(course, lesson, n_jobs)
+    return diary.records
+
+
+def _repair_all(
+    course: Course, lesson: str, settings: Settings, diary: Diary, warm: Callable[[], None]
+) -> dict[str, Ready]:
+    """Find and repair what was handed in; who has nothing readable gets a status at once."""
+    released = course.released(lesson)
+    ready: dict[str, Ready] = {}
+    for student in course.students():
+        try:
+            ready[student] = _repair_one(course, lesson, student, settings, released)
+        except (Missing, Unreadable) as problem:
+            course.forget(lesson, student)  # no old score stands for a file that is not there
+            status = MISSING if isinstance(problem, Missing) else UNREADABLE
+            diary.note(student, Record(status, [str(problem)]))
+        except Exception as problem:  # one submission must not stop the others
+            diary.note(student, _crash(course, lesson, student, problem))
+        else:
+            if not (course.results / f"{ready[student].key}.json").exists():
+                warm()  # what runs it may begin to start
+    return ready
+
+
+def _repair_one(
+    course: Course, lesson: str, student: str, settings: Settings, released: nbformat.NotebookNode
+) -> Ready:
+    if glob.has_magic(student):
+        raise Unreadable(
+            "nbgrader cannot work with a folder name that holds [, ], * or ?. Rename it."
+        )
+    folder = course.path("submitted", student, lesson)
+    path, notes = find(folder, lesson)
+    notebook, mended = repair(read(path), released)
+    notes += mended
+    target = course.path("repaired", student, lesson)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    if notes:
+        notebook.cells.insert(0, _note_cell(notes))
+    text = nbformat.writes(notebook)
+    place = target / f"{lesson}.ipynb"
+    place.write_text(text, encoding="utf-8")
+    notes += _copy_timestamp(folder, target)
+    return Ready(notes, place, batch.Job(lesson, text, settings).key)
+
+
+def _results(
+    course: Course,
+    lesson: str,
+    ready: dict[str, Ready],
+    settings: Settings,
+    n_jobs: int,
+    sandbox: bool,
+    address: str | None,
+    wall: Wall,
+) -> Iterator[tuple[str, bool]]:
+    """Yield everybody when the result is there, and whether the notebook could be run at all."""
+    if not sandbox:
+        unprotected.warm()
+        yield from ((student, True) for student in sorted(ready))
+        return
+    handed_in: dict[str, list[str]] = {}  # two equal notebooks are run once
+    for student in sorted(ready):
+        handed_in.setdefault(ready[student].key, []).append(student)
+    texts = (ready[students[0]].path for students in handed_in.values())
+    jobs = (batch.Job(lesson, path.read_text(encoding="utf-8"), settings) for path in texts)
+    store = course.results
+    if address:
+        running = cluster.run_jobs(jobs, store, address)
+    else:
+        running = batch.run_jobs(jobs, store, n_jobs, wall)
+    for job, ran in running:
+        yield from ((student, ran) for student in handed_in[job.key])
+
+
+def _progress(items: Iterable, text: str, total: int) -> Iterator:
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0  # its thread would be copied into no child, its lock into each
+    yield from tqdm(items, desc=text, total=total, unit="submission", leave=True)
+
+
+def _crash(
+    course: Course,
+    lesson: str,
+    student: str,
+    problem: Exception,
+    gradebook: OneGradebook | None = None,
+) -> Record:
+    course.log.exception("grading %s of %s", lesson, student)
+    course.forget(lesson, student, gradebook=gradebook)
+    sentence = f"Grading failed ({type(problem).__name__}); nbgrader.log has the details."
+    return Record(CRASHED, [sentence])
+
+
+def _save_one(
+    course: Course,
+    student: str,
+    work: Ready,
+    sandbox: bool,
+    saver: Saver,
+    gradebook: OneGradebook,
+) -> Record:
+    """Let nbgrader put one result into the gradebook; a failure leaves no old score behind."""
+    try:
+        marked = marked_answers(course, saver.lesson, student, gradebook)
+        course.forget(saver.lesson, student, repaired=False, gradebook=gradebook)
+        kept = course.results / f"{work.key}.json" if sandbox else None
+        deaths = saver.save(student, kept)
+        let_stand(course, saver.lesson, student, gradebook, marked)
+        gradebook.commit()
+        return _record(work, deaths, sandbox)
+    except Exception as problem:  # one submission must not stop the others
+        gradebook.rollback()
+        made = _crash(course, saver.lesson, student, problem, gradebook)
+        gradebook.commit()
+        return made
+
+
+def _note_cell(notes: list[str]) -> nbformat.NotebookNode:
+    text = "**Before grading, this notebook was mended.**\n\n" + "\n".join(f"- {n}" for n in notes)
+    return nbformat.v4.new_markdown_cell(text.replace("<", "&lt;"), id="grading-notes")
+
+
+def _copy_timestamp(folder: Path, target: Path) -> list[str]:
+    from nbgrader.utils import parse_utc
+
+    path = folder / "timestamp.txt"
+    if not path.is_file() or path.is_symlink():
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")[:100].strip()
+        parse_utc(text)
+    except (ValueError, OverflowError):
+        return ["The time stamp could not be read and was left out."]
+    (target / "timestamp.txt").write_text(text, encoding="utf-8")
+    return []
+
+
+def _record(work: Ready, deaths: dict[str, str], walled: bool) -> Record:
+    """Say how it went: whether a cell, or the code that a check called, timed out or crashed."""
+    status, notes = GRADED, list(work.notes)
+    for name, word in ((unprotected.TIMED_OUT, TIMED_OUT), (unprotected.CRASHED, CRASHED)):
+        cells = [cell for cell, how in deaths.items() if how == name]
+        if cells:
+            notes.append(f"A cell {word}: {', '.join(cells)}.")
+            status = word
+    return Record(status, notes, work.key, walled)
+
+
+def write_feedback(course: Course, lesson: str, n_jobs: int) -> None:
+    """Write a page for each graded submission."""
+    graded = sorted(course.root.glob(f"autograded/*/{lesson}/{lesson}.ipynb"))
+    if graded:
+        write_pages(course, lesson, [path.parts[-3] for path in graded], n_jobs)

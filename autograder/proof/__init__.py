@@ -1,0 +1,1 @@
+"""Prove the checks: right answers pass, wrong ones are caught and named."""

@@ -1,0 +1,1 @@
+"""What is made from a lesson: its notebook, pieces of its page, its pictures."""

@@ -1,0 +1,85 @@
+"""The grades as a table: scores from the gradebook, statuses from grading, one row a submission."""
+
+import csv
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from autograder.course.course import Course
+from autograder.course.status import GRADED, HUMAN, MISSING, NOT_YET, UNREADABLE, Record, statuses
+
+
+@dataclass
+class Row:
+    """One learner's work on one lesson; no score is not the same as a score of zero."""
+
+    student: str
+    lesson: str
+    score: float | None
+    max: float
+    auto_score: float | None
+    status: str
+    notes: str
+
+
+def rows(course: Course, lesson: str) -> list[Row]:
+    """Return a row for everybody in the course."""
+    from nbgrader.api import MissingEntry
+
+    records = statuses(course).get(lesson, {})
+    made = []
+    with course.gradebook() as gradebook:
+        try:
+            most = gradebook.find_assignment(lesson).max_score
+        except MissingEntry:
+            return []
+        if not most:  # it was not made whole: a grading was stopped in its first seconds
+            return []
+        found = {s.student.id: s for s in gradebook.assignment_submissions(lesson)}
+        for student in course.students():
+            page = course.path("autograded", student, lesson) / f"{lesson}.ipynb"
+            submission = found.get(student) if page.exists() else None
+            record = records.get(student) or _unrecorded(course, student, lesson, submission)
+            made.append(_row(student, lesson, most, submission, record))
+    return made
+
+
+def _unrecorded(course: Course, student: str, lesson: str, submission) -> Record:
+    """Say how it stands with a work that no grading of ours has recorded."""
+    if submission is not None:
+        return Record(GRADED)  # by nbgrader itself
+    handed_in = any(course.path("submitted", student, lesson).glob("*.ipynb"))
+    return Record(NOT_YET if handed_in else MISSING)
+
+
+def _row(student: str, lesson: str, most: float, submission, record: Record) -> Row:
+    if submission is None:
+        return Row(student, lesson, None, most, None, record.status, " ".join(record.notes))
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    auto = sum(grade.auto_score or 0.0 for grade in grades)
+    status, notes = record.status, list(record.notes)
+    if status in (MISSING, UNREADABLE):  # graded since, by nbgrader itself
+        status, notes = GRADED, []
+    if submission.needs_manual_grade:
+        notes.append("A written answer waits for a human.")
+        status = HUMAN if status == GRADED else status
+    return Row(student, lesson, submission.score, most, auto, status, " ".join(notes))
+
+
+def write_csv(course: Course) -> Path:
+    """Write grades.csv, which a spreadsheet may open without running anything."""
+    path = course.root / "grades.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow([field.name.replace("_", " ") for field in fields(Row)])
+        for lesson in course.lessons:
+            table.writerows([_safe(v) for v in astuple(row)] for row in rows(course, lesson))
+    return path
+
+
+def _safe(value: str | float | None) -> str | float:
+    """Take the power from a text that a spreadsheet would read as a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+        return "'" + value
+    return value

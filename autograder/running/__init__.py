@@ -1,0 +1,1 @@
+"""Run submissions: behind a wall, on a cluster or unprotected, one or many at a time."""

@@ -1,0 +1,91 @@
+"""Run submissions on other machines: the run phase of grading, sent to a Dask scheduler.
+
+Jobs and results are plain data, every worker builds its own wall, and the one who grades writes
+each result as it comes. A worker that is lost takes no result with it: its job is run elsewhere.
+"""
+
+import json
+import socket
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from autograder.course.course import CourseError
+from autograder.running.batch import Job, keep, place, run_job
+from autograder.running.walled import Ran
+from autograder.wall.wall import WallError
+
+CONNECT = 60  # seconds to reach the scheduler
+TRIES = 3  # how often a job is given to another worker when the one that ran it was lost
+_one_at_a_time = threading.Lock()  # a wall serves one; a worker may have several threads
+
+
+class OtherVersion(RuntimeError):
+    """A node would mark with other checks than the ones it was asked for."""
+
+
+def run_remotely(job: Job, key: str) -> str:
+    """Run one submission on a worker; refuse where the course is not the grader's own."""
+    if job.key != key:
+        raise OtherVersion(
+            f"the course on {socket.gethostname()} is not the one you grade with; "
+            "give every node the same copy"
+        )
+    with _one_at_a_time:
+        return json.dumps(asdict(run_job(job)))
+
+
+def run_jobs(jobs: Iterable[Job], store: Path, address: str) -> Iterator[tuple[Job, bool]]:
+    """Run what is not in the store; yield each job when its result is there (or failed)."""
+    waiting = []
+    for job in jobs:
+        if place(store, job).exists():
+            yield job, True
+        else:
+            waiting.append(job)
+    if waiting:
+        with _connect(address) as client:
+            yield from _gather(client, waiting, store, address)
+
+
+def _connect(address: str):
+    try:
+        from distributed import Client
+    except ImportError:
+        raise CourseError(
+            "--cluster needs Dask, which is not installed: pip install dask distributed"
+        ) from None
+    try:
+        client = Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as problem:
+        raise CourseError(
+            f"No Dask scheduler answers at {address} ({problem or type(problem).__name__})."
+        ) from None
+    if not client.scheduler_info()["workers"]:
+        print(f"The scheduler at {address} has no workers yet; waiting for the first.")
+    return client
+
+
+def _gather(client, jobs: list[Job], store: Path, address: str) -> Iterator[tuple[Job, bool]]:
+    from distributed import as_completed
+
+    running = {
+        client.submit(run_remotely, job, job.key, key=f"run-{job.key}", retries=TRIES - 1): job
+        for job in jobs
+    }
+    for done in as_completed(running, loop=client.loop):
+        job = running[done]
+        if done.status == "finished":
+            keep(store, job, Ran(**json.loads(done.result())))
+            yield job, True
+        elif done.status == "error" and isinstance(done.exception(), OtherVersion | WallError):
+            raise CourseError(f"The cluster could not run a submission: {done.exception()}.")
+        elif done.status == "error":
+            yield job, False  # it ended every worker that tried it, or failed on each
+        else:
+            raise CourseError(
+                f"The scheduler at {address} is gone. What was run is kept: give the same "
+                "command again."
+            )
+        done.release()

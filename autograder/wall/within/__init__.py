@@ -1,0 +1,1 @@
+"""What goes behind the wall: the warm process, its confinement, the learner's side."""
