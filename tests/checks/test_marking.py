@@ -10,8 +10,9 @@ import torch
 from autograder import lessons
 from autograder.checks import marking
 from autograder.checks.code import Here
+from autograder.checks.draw import args
 from autograder.checks.marking import mark, prepare, runs
-from autograder.checks.question import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson, args
+from autograder.checks.question import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson
 from autograder.checks.slips import patched
 from solutions import multi_head, warm_up
 

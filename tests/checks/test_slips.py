@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from autograder import lessons
+from autograder.checks.draw import args
 from autograder.checks.marking import mark
-from autograder.checks.question import Case, Exercise, Lesson, args
+from autograder.checks.question import Case, Exercise, Lesson
 from autograder.checks.slips import Slip, SlipError, patched, run_source, source_of, span
 from solutions.multi_head import MultiHeadAttention, split_heads
 from solutions.warm_up import one_hot_rows, softmax, weighted_average

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from autograder import lessons
-from autograder.checks.question import Case, Choice, Exercise, Lesson, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Choice, Exercise, Lesson
 from autograder.checks.slips import Slip, run_source
 from autograder.proof import verify
 from autograder.proof.mutants import Mutant, mutants, survives, variants

@@ -1,6 +1,7 @@
 """additive_scores: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.alignment import additive_scores
 
@@ -14,7 +15,7 @@ def _additive(*leading):
     return draw
 
 
-ADDITIVE = Exercise(
+QUESTION = Exercise(
     additive_scores,
     parts={"values": 8, "any leading axes": 5, GRADIENT: 3},
     cases=[

@@ -88,7 +88,7 @@ def _decoding(b=None, t=None, s=None, same=False, blind=False):
     return draw
 
 
-DECODER = Exercise(
+QUESTION = Exercise(
     AttentionDecoder,
     parts={"one step": 6, "several steps": 6, "mask": 4, GRADIENT: 3, ARGUMENTS: 1},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.alignment import context
 
@@ -15,7 +16,7 @@ def _context(*leading):
     return draw
 
 
-CONTEXT = Exercise(
+QUESTION = Exercise(
     context,
     parts={"values": 3, "batches": 2, GRADIENT: 1},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.alignment import masked_softmax
 
@@ -58,7 +59,7 @@ def _nothing(dtype=torch.float32):
     return draw
 
 
-MASKED = Exercise(
+QUESTION = Exercise(
     masked_softmax,
     parts={
         "values": 4,

@@ -4,7 +4,8 @@ from functools import cache
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Draw, Exercise
+from autograder.checks.draw import Draw
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.alignment import Seq2Seq
 from solutions.data.tiny_french import EOS, PAD
@@ -95,7 +96,7 @@ def _found(seed, n_max, options):
     return config, weights, source, n_max
 
 
-SEQ2SEQ = Exercise(
+QUESTION = Exercise(
     Seq2Seq,
     parts={"teacher forcing": 6, "greedy decoding": 7, GRADIENT: 2, ARGUMENTS: 1},
     cases=[

@@ -19,7 +19,7 @@ def _what_the_memory_buys(measured: dict) -> str:
     return "a" if measured["single"] > 0.5 else "d"
 
 
-MEMORY = Conclusion(
+QUESTION = Conclusion(
     "what_the_memory_buys",
     points=12,
     probe=_both_memories,

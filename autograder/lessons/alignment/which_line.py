@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.alignment.masked_softmax import MASKED
+from autograder.lessons.alignment.masked_softmax import QUESTION as MASKED
 
 
 def puzzle() -> Puzzle:
@@ -16,7 +17,7 @@ def puzzle() -> Puzzle:
     return Puzzle(weights, "weights: 5 queries, 4 words, 2 of padding", "query", "place", sums=True)
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=8,
     right="c",

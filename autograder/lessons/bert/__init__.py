@@ -1,13 +1,22 @@
 """bert: hiding tokens, the encoder, its pre-training, heads for texts and for words."""
 
-from autograder.lessons.bert.bert import ENCODER
-from autograder.lessons.bert.mask_tokens import MASKING
-from autograder.lessons.bert.masked_language_model import PRETRAINING
-from autograder.lessons.bert.text_classifier import TEXTS
-from autograder.lessons.bert.token_classifier import WORDS
-from autograder.lessons.bert.which_line import WHICH_LINE, puzzle
-from autograder.lessons.bert.which_place import WHICH_PLACE
+from autograder.lessons.bert import (
+    bert,
+    mask_tokens,
+    masked_language_model,
+    text_classifier,
+    token_classifier,
+    which_line,
+    which_place,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [MASKING, ENCODER, PRETRAINING, TEXTS, WORDS, WHICH_LINE, WHICH_PLACE]
+QUESTIONS = [
+    mask_tokens.QUESTION,
+    bert.QUESTION,
+    masked_language_model.QUESTION,
+    text_classifier.QUESTION,
+    token_classifier.QUESTION,
+    which_line.QUESTION,
+    which_place.QUESTION,
+]
+puzzle = which_line.puzzle

@@ -75,7 +75,7 @@ def _all_dropped(own, name, config, weights, ids, segments):
 EMBED = "x = self.position(self.token(ids) + self.segment(segments))"
 
 
-ENCODER = Exercise(
+QUESTION = Exercise(
     BERT,
     parts={"values": 7, "segments": 3, "padding": 4, GRADIENT: 2, "dropout": 2},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.bert import mask_tokens
 
@@ -60,7 +61,7 @@ LABELS = "labels = torch.where(chosen, ids, IGNORE)"
 HIDE = "return torch.where(chosen & (draws[1] < 0.8), mask_id, hidden), labels"
 
 
-MASKING = Exercise(
+QUESTION = Exercise(
     mask_tokens,
     parts={"values": 9, "special tokens": 4, "edges": 3, ARGUMENTS: 2},
     cases=[

@@ -90,7 +90,7 @@ READ_OUT = "x = self.norm(F.gelu(self.transform(self.bert(ids, segments))))"
 MEAN = "return total / (labels != IGNORE).sum().clamp(min=1)"
 
 
-PRETRAINING = Exercise(
+QUESTION = Exercise(
     MaskedLanguageModel,
     parts={"scores": 8, "loss": 6, "no labels": 2, GRADIENT: 2},
     cases=[

@@ -30,7 +30,7 @@ POOLED = """return self.head(self.dropout(x[:, 0]))
         return self.head(self.dropout(mean))"""
 
 
-TEXTS = Exercise(
+QUESTION = Exercise(
     TextClassifier,
     parts={"first token": 4, "average": 6, GRADIENT: 1, "dropout": 1},
     cases=[

@@ -5,7 +5,7 @@ from autograder.checks.slips import Slip
 from autograder.lessons.bert.shared import built_head, dropped_head, half_dropped, headed
 from solutions.fine_tune import TokenClassifier
 
-WORDS = Exercise(
+QUESTION = Exercise(
     TokenClassifier,
     parts={"values": 4, GRADIENT: 2, "dropout": 2},
     cases=[

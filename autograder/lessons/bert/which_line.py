@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.bert.bert import ENCODER
+from autograder.lessons.bert.bert import QUESTION as ENCODER
 from autograder.lessons.bert.shared import drawn_weights
 
 
@@ -28,7 +29,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table / table.max(), title, "vector of token i", "token j")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=8,
     right="c",

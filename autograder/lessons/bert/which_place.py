@@ -22,7 +22,7 @@ def _which_place(measured: dict) -> str:
     return "a" if last > first + 0.15 else "b"
 
 
-WHICH_PLACE = Conclusion(
+QUESTION = Conclusion(
     "which_place",
     points=8,
     probe=_fill_gaps,

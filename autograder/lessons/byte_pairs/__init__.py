@@ -1,13 +1,22 @@
 """byte_pairs: counting and merging pairs, learning merges, encoding by rank, the tokeniser."""
 
-from autograder.lessons.byte_pairs.count_pairs import COUNT
-from autograder.lessons.byte_pairs.encode import ENCODE
-from autograder.lessons.byte_pairs.merge_pair import MERGE
-from autograder.lessons.byte_pairs.tokenizer import TOKENIZER
-from autograder.lessons.byte_pairs.train_bpe import TRAIN
-from autograder.lessons.byte_pairs.which_line import WHICH_LINE, puzzle
-from autograder.lessons.byte_pairs.who_pays import WHO_PAYS
+from autograder.lessons.byte_pairs import (
+    count_pairs,
+    encode,
+    merge_pair,
+    tokenizer,
+    train_bpe,
+    which_line,
+    who_pays,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [COUNT, MERGE, TRAIN, ENCODE, TOKENIZER, WHICH_LINE, WHO_PAYS]
+QUESTIONS = [
+    count_pairs.QUESTION,
+    merge_pair.QUESTION,
+    train_bpe.QUESTION,
+    encode.QUESTION,
+    tokenizer.QUESTION,
+    which_line.QUESTION,
+    who_pays.QUESTION,
+]
+puzzle = which_line.puzzle

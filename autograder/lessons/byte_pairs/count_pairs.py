@@ -14,7 +14,7 @@ def _counted(own, name, words):
     return {"result": counts, "inputs": list(given.items())}
 
 
-COUNT = Exercise(
+QUESTION = Exercise(
     count_pairs,
     parts={"pairs": 5, "how often": 3, ARGUMENTS: 2},
     cases=[

@@ -25,7 +25,7 @@ def _trained(longest: int, n_merges: int = 12):
 _RANKS = {(2, 3): 256, (1, 2): 257, (3, 4): 258, (256, 4): 259}
 
 
-ENCODE = Exercise(
+QUESTION = Exercise(
     encode,
     parts={"order of the merges": 9, "all occurrences": 3, "small words": 3},
     cases=[

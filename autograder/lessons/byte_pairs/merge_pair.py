@@ -1,6 +1,7 @@
 """merge_pair: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, Case, Draw, Exercise
+from autograder.checks.draw import Draw
+from autograder.checks.question import ARGUMENTS, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.byte_pairs.shared import drawn_word
 from solutions.byte_pairs import merge_pair
@@ -20,7 +21,7 @@ def _some_pair(d: Draw) -> tuple:
     return ids, ids[at : at + 2], 256 + d.random.randrange(50)
 
 
-MERGE = Exercise(
+QUESTION = Exercise(
     merge_pair,
     parts={"values": 6, "overlaps": 4, ARGUMENTS: 2},
     cases=[

@@ -1,6 +1,6 @@
 """What several questions of byte_pairs are tried with."""
 
-from autograder.checks.question import Draw
+from autograder.checks.draw import Draw
 
 
 def drawn_word(d: Draw, longest: int = 7, letters: int = 3) -> tuple[int, ...]:

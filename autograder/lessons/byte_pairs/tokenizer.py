@@ -1,6 +1,7 @@
 """Tokenizer: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Draw, Exercise
+from autograder.checks.draw import Draw
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.byte_pairs import train_bpe
 from solutions.tokenizer import Tokenizer
@@ -65,7 +66,7 @@ def _with_specials(d: Draw) -> tuple:
     return _MERGES, _END, f"<|end|>{_line(d)}<|user|><|end|> the{_line(d)}<|end|>"
 
 
-TOKENIZER = Exercise(
+QUESTION = Exercise(
     Tokenizer,
     parts={"encode": 7, "special tokens": 5, "any bytes": 4, "decode": 4},
     cases=[

@@ -23,7 +23,7 @@ def _learned(own, name, words, n_merges, tie=None):
 _TIES = {(9, 8): 2, (8, 9): 2, (7, 200): 2, (200, 3): 2}
 
 
-TRAIN = Exercise(
+QUESTION = Exercise(
     train_bpe,
     parts={"merges": 9, "ties": 5, "the end": 2, ARGUMENTS: 2},
     cases=[

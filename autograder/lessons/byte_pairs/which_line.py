@@ -4,7 +4,7 @@ import torch
 
 from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.byte_pairs.merge_pair import MERGE
+from autograder.lessons.byte_pairs.merge_pair import QUESTION as MERGE
 from solutions.tokenizer import Tokenizer
 from solutions.words import byte_ids
 
@@ -24,7 +24,7 @@ def puzzle() -> Puzzle:
     return Puzzle(torch.tensor(columns).float().T, title, "word", "merges used")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=7,
     right="c",

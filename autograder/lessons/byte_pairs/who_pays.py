@@ -20,7 +20,7 @@ def _who_pays(measured: dict) -> str:
     return "a" if max(english, french, greek) < 1.2 * min(english, french, greek) else "d"
 
 
-WHO_PAYS = Conclusion(
+QUESTION = Conclusion(
     "who_pays",
     points=8,
     probe=_tokens_per_character,

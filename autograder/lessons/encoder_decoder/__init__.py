@@ -1,13 +1,22 @@
 """encoder_decoder: the decoder's block, its stack, the whole Transformer, its loss, writing."""
 
-from autograder.lessons.encoder_decoder.decoder import DECODER
-from autograder.lessons.encoder_decoder.decoder_block import BLOCK
-from autograder.lessons.encoder_decoder.greedy_decode import GREEDY
-from autograder.lessons.encoder_decoder.smoothed_loss import LOSS
-from autograder.lessons.encoder_decoder.transformer import TRANSFORMER
-from autograder.lessons.encoder_decoder.what_the_mask_buys import PEEKING
-from autograder.lessons.encoder_decoder.which_line import WHICH_LINE, puzzle
+from autograder.lessons.encoder_decoder import (
+    decoder,
+    decoder_block,
+    greedy_decode,
+    smoothed_loss,
+    transformer,
+    what_the_mask_buys,
+    which_line,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [BLOCK, DECODER, TRANSFORMER, LOSS, GREEDY, WHICH_LINE, PEEKING]
+QUESTIONS = [
+    decoder_block.QUESTION,
+    decoder.QUESTION,
+    transformer.QUESTION,
+    smoothed_loss.QUESTION,
+    greedy_decode.QUESTION,
+    which_line.QUESTION,
+    what_the_mask_buys.QUESTION,
+]
+puzzle = which_line.puzzle

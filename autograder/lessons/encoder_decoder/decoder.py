@@ -1,6 +1,7 @@
 """Decoder: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import drawn_weights, drawn_words, elsewhere
 from autograder.seam.probe import module
@@ -37,7 +38,7 @@ LOOP = "for block in self.blocks:\n            x = block(x, memory, mask, memory
 MASK = "causal_mask(tokens.size(1)).to(tokens.device) if self.causal else None"
 
 
-DECODER = Exercise(
+QUESTION = Exercise(
     Decoder,
     parts={"the stack": 5, "the mask": 6, "padding": 2, GRADIENT: 1},
     cases=[

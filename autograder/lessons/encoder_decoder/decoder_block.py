@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import drawn_weights, drawn_words
 from autograder.seam.probe import module
@@ -76,7 +77,7 @@ def _lines(*lines, indent=12):
     return ("\n" + " " * indent).join(lines)
 
 
-BLOCK = Exercise(
+QUESTION = Exercise(
     DecoderBlock,
     parts={"pre-norm": 5, "post-norm": 5, "masks": 5, GRADIENT: 2, "dropout": 2, ARGUMENTS: 1},
     cases=[

@@ -4,7 +4,8 @@ from functools import cache
 
 import torch
 
-from autograder.checks.question import Case, Draw, Exercise
+from autograder.checks.draw import Draw
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import drawn_sentences
 from solutions.data.tiny_french import EOS
@@ -65,7 +66,7 @@ def _writes(b, s, n_max, ended):
     return lambda d: _found(int(d.integers(0, 2**40, 1)), b, s, n_max, ended)
 
 
-GREEDY = Exercise(
+QUESTION = Exercise(
     greedy_decode,
     parts={"words": 6, "the end of a sentence": 4, "the end of a batch": 4},
     cases=[

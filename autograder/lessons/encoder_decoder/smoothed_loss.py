@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.data.tiny_french import PAD
 from solutions.encoder_decoder import smoothed_loss
@@ -39,7 +40,7 @@ EACH = "-(1 - smoothing) * right - smoothing * log_p.mean(-1)"
 AVERAGE = "each.masked_fill(~counts, 0.0).sum() / counts.sum()"
 
 
-LOSS = Exercise(
+QUESTION = Exercise(
     smoothed_loss,
     parts={"values": 5, "padding": 5, "large logits": 2, GRADIENT: 2},
     cases=[

@@ -1,6 +1,7 @@
 """Transformer: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.encoder_decoder.shared import (
     drawn_sentences,
@@ -74,7 +75,7 @@ LAYER_BY_LAYER = (
 )
 
 
-TRANSFORMER = Exercise(
+QUESTION = Exercise(
     Transformer,
     parts={"encode": 5, "decode": 3, "forward": 4, GRADIENT: 2, ARGUMENTS: 2},
     cases=[

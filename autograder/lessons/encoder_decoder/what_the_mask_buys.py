@@ -26,7 +26,7 @@ def _what_the_mask_buys(measured: dict) -> str:
     ]
 
 
-PEEKING = Conclusion(
+QUESTION = Conclusion(
     "what_the_mask_buys",
     points=8,
     probe=_with_and_without,

@@ -2,10 +2,11 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
 from autograder.lessons.encoder_decoder.shared import transformer_of
-from autograder.lessons.encoder_decoder.transformer import TRANSFORMER
+from autograder.lessons.encoder_decoder.transformer import QUESTION as TRANSFORMER
 from solutions.data.tiny_french import EOS
 
 
@@ -29,7 +30,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table, title, "scores for word t", "target word s")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=6,
     right="c",

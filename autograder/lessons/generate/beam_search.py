@@ -86,7 +86,7 @@ def _showing(slip, **options):
     return draw
 
 
-BEAMS = Exercise(
+QUESTION = Exercise(
     beam_search,
     parts={"search": 8, "finished texts": 6, "length": 4},
     cases=[

@@ -88,7 +88,7 @@ READ_AGAIN = READ.replace(
 ).replace("model.head(model.norm(x))", "model.head(model.norm(x))[:, -new:]")
 
 
-CACHE = Exercise(
+QUESTION = Exercise(
     KVCache,
     parts={"extend": 6, "one token at a time": 6, "several tokens at a time": 4, "rotary": 4},
     cases=[

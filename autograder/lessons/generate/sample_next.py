@@ -106,7 +106,7 @@ K_STEP = (
 )
 
 
-SAMPLE = Exercise(
+QUESTION = Exercise(
     sample_next,
     parts={"drawing": 4, "temperature": 4, "filters": 4, ARGUMENTS: 2},
     cases=[

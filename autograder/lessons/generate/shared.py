@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.question import args
+from autograder.checks.draw import args
 from solutions.gpt import GPT
 from solutions.gpt_block import GPTConfig
 

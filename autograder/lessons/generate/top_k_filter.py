@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.generate.shared import LARGER_FIRST, NO_GRADIENT, drawn_rows
 from solutions.generate import top_k_filter
@@ -36,7 +37,7 @@ def _cut_before(p_or_k):
 K_LINE = "return scores.scatter(-1, order[..., k:], -math.inf)"
 
 
-TOP_K = Exercise(
+QUESTION = Exercise(
     top_k_filter,
     parts={"values": 5, "ties": 3, ARGUMENTS: 2},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.generate.shared import LARGER_FIRST, NO_GRADIENT, drawn_rows
 from solutions.generate import top_p_filter
@@ -39,7 +40,7 @@ def _equal_p(v, p):
 P_LINE = "return scores.masked_fill(torch.zeros_like(cut).scatter(-1, order, cut), -math.inf)"
 
 
-TOP_P = Exercise(
+QUESTION = Exercise(
     top_p_filter,
     parts={"values": 7, "ties and the border": 3, "p = 0 and p = 1": 4, ARGUMENTS: 2},
     cases=[

@@ -27,7 +27,7 @@ def _what_width_does(measured: dict) -> str:
     return "a" if measured["wide"] > 1.2 * measured["narrow"] else "c"
 
 
-WHAT_WIDTH_DOES = Conclusion(
+QUESTION = Conclusion(
     "what_width_does",
     points=6,
     probe=_narrow_or_wide,

@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.generate.kv_cache import CACHE
+from autograder.lessons.generate.kv_cache import QUESTION as CACHE
 from autograder.lessons.generate.shared import drawn_config, drawn_weights
 from solutions.gpt import GPT
 from solutions.gpt_block import GPTConfig
@@ -36,7 +37,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table, title, "scores t", "token s")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=6,
     right="b",

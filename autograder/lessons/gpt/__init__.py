@@ -1,13 +1,22 @@
 """gpt: the loss of the next token, perplexity, the model, its size, one step of training."""
 
-from autograder.lessons.gpt.below_the_floor import BELOW
-from autograder.lessons.gpt.gpt import MODEL
-from autograder.lessons.gpt.n_parameters import SIZE
-from autograder.lessons.gpt.next_token_loss import LOSS
-from autograder.lessons.gpt.perplexity import PERPLEXITY
-from autograder.lessons.gpt.train_step import STEP
-from autograder.lessons.gpt.which_line import WHICH_LINE, puzzle
+from autograder.lessons.gpt import (
+    below_the_floor,
+    gpt,
+    n_parameters,
+    next_token_loss,
+    perplexity,
+    train_step,
+    which_line,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [LOSS, PERPLEXITY, MODEL, SIZE, STEP, WHICH_LINE, BELOW]
+QUESTIONS = [
+    next_token_loss.QUESTION,
+    perplexity.QUESTION,
+    gpt.QUESTION,
+    n_parameters.QUESTION,
+    train_step.QUESTION,
+    which_line.QUESTION,
+    below_the_floor.QUESTION,
+]
+puzzle = which_line.puzzle

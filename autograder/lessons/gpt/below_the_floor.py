@@ -41,7 +41,7 @@ def _below(measured: dict) -> str:
     ]
 
 
-BELOW = Conclusion(
+QUESTION = Conclusion(
     "below_the_floor",
     points=8,
     probe=_noise,

@@ -123,7 +123,7 @@ HEAD = (
 )
 
 
-MODEL = Exercise(
+QUESTION = Exercise(
     GPT,
     parts={"values": 12, "tied table": 4, "newer parts": 4, "start and dropout": 3, GRADIENT: 4},
     cases=[

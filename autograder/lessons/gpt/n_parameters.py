@@ -29,7 +29,7 @@ def _sizes(**options):
     return draw
 
 
-SIZE = Exercise(
+QUESTION = Exercise(
     n_parameters,
     parts={"GPT-2's layout": 8, "newer parts": 4},
     cases=[

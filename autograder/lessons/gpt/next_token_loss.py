@@ -68,7 +68,7 @@ def _padding_in_front(d):
 LOSS_LINE = "return F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=ignored)"
 
 
-LOSS = Exercise(
+QUESTION = Exercise(
     next_token_loss,
     parts={"values": 7, "padding": 5, GRADIENT: 3},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.gpt import perplexity
 
@@ -18,7 +19,7 @@ def _batches(n, equal=False, empty=False):
     return draw
 
 
-PERPLEXITY = Exercise(
+QUESTION = Exercise(
     perplexity,
     parts={"values": 8},
     cases=[

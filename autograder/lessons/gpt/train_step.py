@@ -52,7 +52,7 @@ def _great_surprise(d):
     return table, torch.eye(5), [ids], 1.0, {}, 0.0
 
 
-STEP = Exercise(
+QUESTION = Exercise(
     train_step,
     parts={"one step": 6, "step after step": 4, "clipping and padding": 3},
     cases=[

@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.gpt.gpt import MODEL
+from autograder.lessons.gpt.gpt import QUESTION as MODEL
 from autograder.lessons.gpt.shared import drawn_config, drawn_weights
 from solutions.gpt_block import GPTConfig
 
@@ -30,7 +31,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table / table.amax(1, keepdim=True), title, "place t", "token s")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=7,
     right="c",

@@ -70,7 +70,7 @@ def _rounding(d):
 DRAWN = "passed = (sums <= draws[:, n : n + 1]).sum(-1)  # (B)"
 
 
-COMPLETE = Exercise(
+QUESTION = Exercise(
     complete_image,
     parts={"completed": 10, "from nothing": 3, "how it is drawn": 4, "arguments left alone": 1},
     cases=[

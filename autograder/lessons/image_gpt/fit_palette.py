@@ -45,7 +45,7 @@ def _dim(d):
     return [1e-3 * pixels, 1e-3 * centres], keywords, gradient
 
 
-PALETTE = Exercise(
+QUESTION = Exercise(
     fit_palette,
     parts={
         "one round": 5,

@@ -79,7 +79,7 @@ IN_COLUMNS = """ids = images.mT.flatten(1)  # (B, N)
 IN_ROWS = IN_COLUMNS.replace("images.mT.shape).mT", "images.shape)").replace("images.mT", "images")
 
 
-MODEL = Exercise(
+QUESTION = Exercise(
     ImageGPT,
     parts={"scores": 10, "bits": 9, "gradient": 3},
     cases=[

@@ -22,7 +22,7 @@ def _labelled(n=None, f=None, k=None, dtype=torch.float32, known=None, **keyword
 SOLVE = "return torch.linalg.solve(x.T @ x + penalty * held.diag(), x.T @ y)"
 
 
-PROBE = Exercise(
+QUESTION = Exercise(
     linear_probe,
     parts={"weights": 8, "few labels": 4},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.palette import quantise
 
@@ -44,7 +45,7 @@ def _turned(d):
 NEAREST = "return gaps.square().sum(-1).argmin(-1)"
 
 
-QUANTISE = Exercise(
+QUESTION = Exercise(
     quantise,
     parts={"colours": 6, "grey": 3, "ties": 3},
     cases=[

@@ -47,7 +47,7 @@ WRONG = (
 )
 
 
-STRIPES = Conclusion(
+QUESTION = Conclusion(
     "where_the_bits_go",
     points=7,
     probe=_stripes,

@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.image_gpt.image_gpt import MODEL
+from autograder.lessons.image_gpt.image_gpt import QUESTION as MODEL
 from autograder.lessons.image_gpt.shared import drawn_config, drawn_weights
 from solutions.gpt_block import GPTConfig
 
@@ -31,7 +32,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table / table.max(), title, "row", "column")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=6,
     right="c",

@@ -1,12 +1,20 @@
 """layer_norm: the formula, the layer, RMSNorm, the complete block."""
 
-from autograder.lessons.layer_norm.layer_norm import NORM
-from autograder.lessons.layer_norm.layer_norm_class import LAYER
-from autograder.lessons.layer_norm.rms_norm import RMS
-from autograder.lessons.layer_norm.transformer_block import BLOCK
-from autograder.lessons.layer_norm.which_line import WHICH_LINE, puzzle
-from autograder.lessons.layer_norm.who_grows import WHO_GROWS
+from autograder.lessons.layer_norm import (
+    layer_norm,
+    layer_norm_class,
+    rms_norm,
+    transformer_block,
+    which_line,
+    who_grows,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [NORM, LAYER, RMS, BLOCK, WHICH_LINE, WHO_GROWS]
+QUESTIONS = [
+    layer_norm.QUESTION,
+    layer_norm_class.QUESTION,
+    rms_norm.QUESTION,
+    transformer_block.QUESTION,
+    which_line.QUESTION,
+    who_grows.QUESTION,
+]
+puzzle = which_line.puzzle

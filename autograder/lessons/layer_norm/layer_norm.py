@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.layer_norm.shared import SMALL
 from solutions.layer_norm import layer_norm
@@ -40,7 +41,7 @@ STATISTICS = (
 )
 
 
-NORM = Exercise(
+QUESTION = Exercise(
     layer_norm,
     parts={
         "values": 6,

@@ -1,6 +1,7 @@
 """LayerNorm: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.layer_norm.shared import SMALL, called_twice, two_batches
 from autograder.seam.probe import module
@@ -28,7 +29,7 @@ def _starting(d, **config):
     return {"n_embd": c, **config}, d.normal(2, 3, c)
 
 
-LAYER = Exercise(
+QUESTION = Exercise(
     LayerNorm,
     parts={"start": 5, "values": 6, GRADIENT: 2, "no memory": 2},
     cases=[

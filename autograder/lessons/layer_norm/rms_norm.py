@@ -1,6 +1,7 @@
 """RMSNorm: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.layer_norm.shared import SMALL, called_twice, two_batches
 from autograder.seam.probe import module
@@ -35,7 +36,7 @@ def _rms_zeros(d):
     return {"n_embd": 4}, {"gain": d.normal(4)}, x
 
 
-RMS = Exercise(
+QUESTION = Exercise(
     RMSNorm,
     parts={"values": 5, "small numbers": 3, GRADIENT: 1, ARGUMENTS: 1},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.layer_norm import TransformerBlock
@@ -105,7 +106,7 @@ POST = (
 BOTH = f"{PRE}\n        {POST}"
 
 
-BLOCK = Exercise(
+QUESTION = Exercise(
     TransformerBlock,
     parts={"pre-norm": 7, "post-norm": 8, "mask": 5, GRADIENT: 2, "dropout": 2, ARGUMENTS: 1},
     cases=[

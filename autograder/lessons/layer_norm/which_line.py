@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.layer_norm.layer_norm import NORM
+from autograder.lessons.layer_norm.layer_norm import QUESTION as NORM
 
 
 def puzzle() -> Puzzle:
@@ -17,7 +18,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table, title, "output token i", "input token j")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=10,
     right="b",

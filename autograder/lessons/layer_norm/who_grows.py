@@ -25,7 +25,7 @@ def _who_grows(measured: dict) -> str:
     return {(False, False): "a", (True, False): "b", (False, True): "c", (True, True): "d"}[grows]
 
 
-WHO_GROWS = Conclusion(
+QUESTION = Conclusion(
     "who_grows",
     points=10,
     probe=_up_the_tower,

@@ -1,11 +1,18 @@
 """multi_head: splitting into heads, merging them, the whole layer."""
 
-from autograder.lessons.multi_head.merge_heads import MERGE
-from autograder.lessons.multi_head.multi_head_attention import LAYER
-from autograder.lessons.multi_head.split_heads import SPLIT
-from autograder.lessons.multi_head.what_heads_buy import WHAT_HEADS_BUY
-from autograder.lessons.multi_head.which_line import WHICH_LINE, puzzle
+from autograder.lessons.multi_head import (
+    merge_heads,
+    multi_head_attention,
+    split_heads,
+    what_heads_buy,
+    which_line,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [SPLIT, MERGE, LAYER, WHICH_LINE, WHAT_HEADS_BUY]
+QUESTIONS = [
+    split_heads.QUESTION,
+    merge_heads.QUESTION,
+    multi_head_attention.QUESTION,
+    which_line.QUESTION,
+    what_heads_buy.QUESTION,
+]
+puzzle = which_line.puzzle

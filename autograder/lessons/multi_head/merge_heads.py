@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.multi_head import merge_heads
 
@@ -14,7 +15,7 @@ def _merge(*leading):
     return draw
 
 
-MERGE = Exercise(
+QUESTION = Exercise(
     merge_heads,
     parts={"values": 8, "any leading axes": 4, "any memory layout": 3},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module, module_used_before
 from solutions.multi_head import MultiHeadAttention
@@ -54,7 +55,7 @@ def _again(d):
     return config, weights, tuple(first), ((d.normal(2, 6, 6),), {})
 
 
-LAYER = Exercise(
+QUESTION = Exercise(
     MultiHeadAttention,
     parts={"self-attention": 11, "cross-attention": 7, "mask": 8, GRADIENT: 6, ARGUMENTS: 3},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.multi_head import split_heads
 
@@ -16,7 +17,7 @@ def _split(*leading, heads=None, dtype=torch.float32):
     return draw
 
 
-SPLIT = Exercise(
+QUESTION = Exercise(
     split_heads,
     parts={"values": 10, "any leading axes": 5},
     cases=[

@@ -19,7 +19,7 @@ def _what_heads_buy(measured: dict) -> str:
     return "a" if measured["one"] > 0.5 else "d"
 
 
-WHAT_HEADS_BUY = Conclusion(
+QUESTION = Conclusion(
     "what_heads_buy",
     points=15,
     probe=_one_head_or_two,

@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.multi_head.multi_head_attention import LAYER
+from autograder.lessons.multi_head.multi_head_attention import QUESTION as LAYER
 
 
 def puzzle() -> Puzzle:
@@ -26,7 +27,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table, title, "output t", "input s")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=10,
     right="b",

@@ -1,13 +1,22 @@
 """multi_scale: cutting windows, the mask of the seam, merging patches, the whole model."""
 
-from autograder.lessons.multi_scale.how_far import REACH
-from autograder.lessons.multi_scale.multi_scale_vit import WHOLE
-from autograder.lessons.multi_scale.patch_merging import MERGING
-from autograder.lessons.multi_scale.shifted_window_mask import MASK
-from autograder.lessons.multi_scale.which_line import WHICH_LINE, puzzle
-from autograder.lessons.multi_scale.window_partition import PARTITION
-from autograder.lessons.multi_scale.window_reverse import REVERSE
+from autograder.lessons.multi_scale import (
+    how_far,
+    multi_scale_vit,
+    patch_merging,
+    shifted_window_mask,
+    which_line,
+    window_partition,
+    window_reverse,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [PARTITION, REVERSE, MASK, MERGING, WHOLE, WHICH_LINE, REACH]
+QUESTIONS = [
+    window_partition.QUESTION,
+    window_reverse.QUESTION,
+    shifted_window_mask.QUESTION,
+    patch_merging.QUESTION,
+    multi_scale_vit.QUESTION,
+    which_line.QUESTION,
+    how_far.QUESTION,
+]
+puzzle = which_line.puzzle

@@ -17,7 +17,7 @@ def _decide(measured: dict) -> str:
     return {(True, True): "a", (False, True): "b", (False, False): "c", (True, False): "d"}[grown]
 
 
-REACH = Conclusion(
+QUESTION = Conclusion(
     "how_far",
     points=8,
     probe=_reach,

@@ -1,6 +1,7 @@
 """MultiScaleViT: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.multi_scale import MultiScaleViT
@@ -101,7 +102,7 @@ MASKED = (
 )
 
 
-WHOLE = Exercise(
+QUESTION = Exercise(
     MultiScaleViT,
     parts={"one block": 9, "stages": 6, "whole model": 3, GRADIENT: 2, ARGUMENTS: 1},
     cases=[

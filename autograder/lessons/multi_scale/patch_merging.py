@@ -1,6 +1,7 @@
 """PatchMerging: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.multi_scale import PatchMerging
@@ -21,7 +22,7 @@ CORNERS = "[x[..., row::2, column::2, :] for row in (0, 1) for column in (0, 1)]
 JOINED = "self.reduce(self.norm(torch.cat(corners, dim=-1)))"
 
 
-MERGING = Exercise(
+QUESTION = Exercise(
     PatchMerging,
     parts={"values": 9, "any leading axes": 2, GRADIENT: 2, ARGUMENTS: 1},
     cases=[

@@ -1,6 +1,7 @@
 """shifted_window_mask: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.multi_scale import shifted_window_mask
 
@@ -12,7 +13,7 @@ def _seam(rows, columns, size, shift):
 REGION = "2 * low[:, None] + right"
 
 
-MASK = Exercise(
+QUESTION = Exercise(
     shifted_window_mask,
     parts={"mask": 10, "one window": 3, "no shift": 3},
     cases=[

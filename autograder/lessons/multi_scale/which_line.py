@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.multi_scale.multi_scale_vit import WHOLE
+from autograder.lessons.multi_scale.multi_scale_vit import QUESTION as WHOLE
 
 
 def puzzle() -> Puzzle:
@@ -25,7 +26,7 @@ def puzzle() -> Puzzle:
     return Puzzle(table, title, "row", "column")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=6,
     right="c",

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.multi_scale import window_partition
 
@@ -31,7 +32,7 @@ def _refused(own, name, x, size):
     return "no error"
 
 
-PARTITION = Exercise(
+QUESTION = Exercise(
     window_partition,
     parts={"values": 8, "any leading axes": 3, "sizes that do not fit": 2, GRADIENT: 2},
     cases=[

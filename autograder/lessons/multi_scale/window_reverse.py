@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.multi_scale import window_reverse
 
@@ -18,7 +19,7 @@ def _windows(*leading, rows=2, columns=3, size=2, c=5, dtype=torch.float32):
 BACK = "windows.unflatten(-2, (size, size)).unflatten(-4, (rows // size, columns // size))"
 
 
-REVERSE = Exercise(
+QUESTION = Exercise(
     window_reverse,
     parts={"values": 6, "any leading axes": 2, GRADIENT: 2},
     cases=[

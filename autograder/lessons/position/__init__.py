@@ -1,21 +1,22 @@
 """position: sinusoids, learned rows, relative bias, rotary turns, ALiBi."""
 
-from autograder.lessons.position.alibi_bias import ALIBI
-from autograder.lessons.position.apply_rotary import ROTARY
-from autograder.lessons.position.learned_positions import LEARNED
-from autograder.lessons.position.relative_bias import RELATIVE
-from autograder.lessons.position.sinusoidal_positions import SINUSOIDS
-from autograder.lessons.position.what_positions_buy import WHAT_POSITIONS_BUY
-from autograder.lessons.position.which_line import WHICH_LINE, puzzle
-
-__all__ = ["QUESTIONS", "puzzle"]
+from autograder.lessons.position import (
+    alibi_bias,
+    apply_rotary,
+    learned_positions,
+    relative_bias,
+    sinusoidal_positions,
+    what_positions_buy,
+    which_line,
+)
 
 QUESTIONS = [
-    SINUSOIDS,
-    LEARNED,
-    RELATIVE,
-    ROTARY,
-    ALIBI,
-    WHICH_LINE,
-    WHAT_POSITIONS_BUY,
+    sinusoidal_positions.QUESTION,
+    learned_positions.QUESTION,
+    relative_bias.QUESTION,
+    apply_rotary.QUESTION,
+    alibi_bias.QUESTION,
+    which_line.QUESTION,
+    what_positions_buy.QUESTION,
 ]
+puzzle = which_line.puzzle

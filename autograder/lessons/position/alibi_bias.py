@@ -1,10 +1,11 @@
 """alibi_bias: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.position import alibi_bias
 
-ALIBI = Exercise(
+QUESTION = Exercise(
     alibi_bias,
     parts={"looking back": 5, "fewer queries": 2, "both directions": 3},
     cases=[

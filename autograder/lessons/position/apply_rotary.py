@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.position import apply_rotary
 
@@ -31,7 +32,7 @@ def _meets(own, name, offsets):
     }
 
 
-ROTARY = Exercise(
+QUESTION = Exercise(
     apply_rotary,
     parts={"values": 7, "start": 4, "any leading axes": 3, "dtype": 2, GRADIENT: 1, ARGUMENTS: 1},
     cases=[

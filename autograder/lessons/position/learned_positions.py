@@ -1,6 +1,7 @@
 """LearnedPositions: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.position.shared import called_again
 from autograder.seam.probe import module
@@ -53,7 +54,7 @@ _REFUSE = """if end > rows:
         return x + self.table.weight[start:end]"""
 
 
-LEARNED = Exercise(
+QUESTION = Exercise(
     LearnedPositions,
     parts={"values": 3, "start": 2, "past the table": 3, GRADIENT: 1, ARGUMENTS: 1},
     cases=[

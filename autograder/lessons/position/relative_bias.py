@@ -1,6 +1,7 @@
 """RelativeBias: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.position.shared import called_again
 from autograder.seam.probe import module
@@ -20,7 +21,7 @@ def _relative_before(d):
     return config, weights, [5], [2, 6]
 
 
-RELATIVE = Exercise(
+QUESTION = Exercise(
     RelativeBias,
     parts={"values": 6, "far away": 4, "fewer queries": 4, GRADIENT: 2},
     cases=[

@@ -1,6 +1,7 @@
 """sinusoidal_positions: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.position import sinusoidal_positions
 
@@ -15,7 +16,7 @@ def _size(own, name, *sizes):
     return list(getattr(own, name)(*sizes).shape)
 
 
-SINUSOIDS = Exercise(
+QUESTION = Exercise(
     sinusoidal_positions,
     parts={"values": 14, "edge sizes": 6},
     cases=[

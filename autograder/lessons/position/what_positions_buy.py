@@ -24,7 +24,7 @@ def _what_positions_buy(measured: dict) -> str:
     return "c" if measured["longer"] > 0.8 else "d"
 
 
-WHAT_POSITIONS_BUY = Conclusion(
+QUESTION = Conclusion(
     "what_positions_buy",
     points=10,
     probe=_order_at_two_lengths,

@@ -4,7 +4,7 @@ import torch
 
 from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.position.apply_rotary import ROTARY
+from autograder.lessons.position.apply_rotary import QUESTION as ROTARY
 from solutions.position import apply_rotary
 
 
@@ -17,7 +17,7 @@ def puzzle() -> Puzzle:
     return Puzzle(q @ k.T, title, "query at t", "key at s")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=8,
     right="c",

@@ -1,13 +1,22 @@
 """queries_keys_values: three projections, scaled attention, two masks, cross-attention."""
 
-from autograder.lessons.queries_keys_values.causal_mask import CAUSAL
-from autograder.lessons.queries_keys_values.cross_attention import CROSS
-from autograder.lessons.queries_keys_values.padding_mask import PADDING
-from autograder.lessons.queries_keys_values.project_qkv import PROJECT
-from autograder.lessons.queries_keys_values.scaled_dot_product_attention import ATTENTION
-from autograder.lessons.queries_keys_values.what_the_scale_does import WHAT_THE_SCALE_DOES
-from autograder.lessons.queries_keys_values.which_line import WHICH_LINE, puzzle
+from autograder.lessons.queries_keys_values import (
+    causal_mask,
+    cross_attention,
+    padding_mask,
+    project_qkv,
+    scaled_dot_product_attention,
+    what_the_scale_does,
+    which_line,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [PROJECT, ATTENTION, CAUSAL, PADDING, CROSS, WHICH_LINE, WHAT_THE_SCALE_DOES]
+QUESTIONS = [
+    project_qkv.QUESTION,
+    scaled_dot_product_attention.QUESTION,
+    causal_mask.QUESTION,
+    padding_mask.QUESTION,
+    cross_attention.QUESTION,
+    which_line.QUESTION,
+    what_the_scale_does.QUESTION,
+]
+puzzle = which_line.puzzle

@@ -1,13 +1,14 @@
 """causal_mask: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.queries_keys_values import causal_mask
 
 ROWS = "torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query)"
 
 
-CAUSAL = Exercise(
+QUESTION = Exercise(
     causal_mask,
     parts={"values": 6, "more keys than queries": 4},
     cases=[

@@ -1,6 +1,7 @@
 """CrossAttention: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module, module_used_before
 from solutions.queries_keys_values import CrossAttention
@@ -54,7 +55,7 @@ PROJECTIONS = "q, k, v = self.query(x), self.key(context), self.value(context)"
 CALL = "scaled_dot_product_attention(q, k, v, mask)"
 
 
-CROSS = Exercise(
+QUESTION = Exercise(
     CrossAttention,
     parts={"values": 7, "mask": 4, GRADIENT: 3},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.queries_keys_values import padding_mask
 
@@ -32,7 +33,7 @@ def _around(d):
     return args(ids, 5)
 
 
-PADDING = Exercise(
+QUESTION = Exercise(
     padding_mask,
     parts={"values": 6, "any leading axes": 2},
     cases=[

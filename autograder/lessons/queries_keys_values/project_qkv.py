@@ -30,7 +30,7 @@ def _project(*leading, square=False, dtype=torch.float32):
     return draw
 
 
-PROJECT = Exercise(
+QUESTION = Exercise(
     project_qkv,
     parts={"values": 6, "batches": 2, GRADIENT: 2},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.queries_keys_values import scaled_dot_product_attention
 
@@ -87,7 +88,7 @@ WEIGHTS = (
 BOTH = "return scores.softmax(-1) @ v\n    weights = scores.masked_fill(~mask, -torch.inf)"
 
 
-ATTENTION = Exercise(
+QUESTION = Exercise(
     scaled_dot_product_attention,
     parts={
         **{"values": 9, "mask": 8, "nothing to look at": 4, "half precision": 3},

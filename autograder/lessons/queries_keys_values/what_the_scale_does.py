@@ -26,7 +26,7 @@ def _what_the_scale_does(measured: dict) -> str:
     ]
 
 
-WHAT_THE_SCALE_DOES = Conclusion(
+QUESTION = Conclusion(
     "what_the_scale_does",
     points=10,
     probe=_narrow_and_wide,

@@ -2,9 +2,12 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.queries_keys_values.scaled_dot_product_attention import ATTENTION
+from autograder.lessons.queries_keys_values.scaled_dot_product_attention import (
+    QUESTION as ATTENTION,
+)
 
 
 def puzzle() -> Puzzle:
@@ -17,7 +20,7 @@ def puzzle() -> Puzzle:
     return Puzzle(weights, "weights under a causal mask", "query", "key", sums=True)
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=8,
     right="b",

@@ -41,7 +41,7 @@ def _all_zero(d):
     return [torch.zeros(2, 3), torch.zeros(4)], 1.5
 
 
-CLIP = Exercise(
+QUESTION = Exercise(
     clip_gradient,
     parts={"long gradients": 5, "short gradients": 3, ARGUMENTS: 2},
     cases=[

@@ -45,7 +45,7 @@ def _lags(kind, t=None, radius=1.0, dtype=torch.float32, twice=False):
     return draw
 
 
-GRADIENTS = Exercise(
+QUESTION = Exercise(
     gradient_by_lag,
     parts={"values": 11, "any step": 6, ARGUMENTS: 1},
     cases=[

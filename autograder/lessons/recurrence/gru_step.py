@@ -5,7 +5,7 @@ from autograder.checks.slips import Slip
 from autograder.lessons.recurrence.shared import step_cases
 from solutions.recurrence import gru_step
 
-GRU = Exercise(
+QUESTION = Exercise(
     gru_step,
     parts={"values": 9, "any leading axes": 2, GRADIENT: 3, ARGUMENTS: 2},
     cases=step_cases(3),

@@ -1,6 +1,7 @@
 """RNN: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.recurrence import RNN
@@ -41,7 +42,7 @@ def _two_batches(d):
     return config, weights, first, d.normal(*first.shape)
 
 
-LAYER = Exercise(
+QUESTION = Exercise(
     RNN,
     parts={"values": 7, "a given first state": 5, GRADIENT: 5, ARGUMENTS: 1},
     cases=[

@@ -5,7 +5,7 @@ from autograder.checks.slips import Slip
 from autograder.lessons.recurrence.shared import step_cases
 from solutions.recurrence import rnn_step
 
-STEP = Exercise(
+QUESTION = Exercise(
     rnn_step,
     parts={"values": 5, "any leading axes": 2, GRADIENT: 2, ARGUMENTS: 1},
     cases=step_cases(1),

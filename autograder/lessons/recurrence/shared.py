@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Case, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case
 
 
 def drawn_step(*leading, blocks=1, c=None, d=None, dtype=torch.float32):

@@ -32,7 +32,7 @@ def _what_inputs_do(measured: dict) -> str:
     return "a" if large > small * 10 else "c"
 
 
-WHAT_INPUTS_DO = Conclusion(
+QUESTION = Conclusion(
     "what_inputs_do",
     points=10,
     probe=_growing_inputs,

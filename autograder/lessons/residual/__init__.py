@@ -1,13 +1,22 @@
 """residual: the feed-forward layer, the skip, gradients against depth, the loss surface."""
 
-from autograder.lessons.residual.feed_forward import FEED_FORWARD
-from autograder.lessons.residual.filter_normalise import FILTERS
-from autograder.lessons.residual.gradient_by_depth import DEPTH
-from autograder.lessons.residual.loss_surface import SURFACE
-from autograder.lessons.residual.residual import RESIDUAL
-from autograder.lessons.residual.what_skips_do import WHAT_SKIPS_DO
-from autograder.lessons.residual.which_line import WHICH_LINE, puzzle
+from autograder.lessons.residual import (
+    feed_forward,
+    filter_normalise,
+    gradient_by_depth,
+    loss_surface,
+    residual,
+    what_skips_do,
+    which_line,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [FEED_FORWARD, RESIDUAL, DEPTH, FILTERS, SURFACE, WHICH_LINE, WHAT_SKIPS_DO]
+QUESTIONS = [
+    feed_forward.QUESTION,
+    residual.QUESTION,
+    gradient_by_depth.QUESTION,
+    filter_normalise.QUESTION,
+    loss_surface.QUESTION,
+    which_line.QUESTION,
+    what_skips_do.QUESTION,
+]
+puzzle = which_line.puzzle

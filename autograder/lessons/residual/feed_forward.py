@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.residual import FeedForward
@@ -65,7 +66,7 @@ def _with_activation(own, name, config, weights, x, activation):
 FORWARD = "self.down(self.activation(self.up(x)))"
 
 
-FEED_FORWARD = Exercise(
+QUESTION = Exercise(
     FeedForward,
     parts={"values": 6, "hidden width": 3, "activation": 3, GRADIENT: 3},
     cases=[

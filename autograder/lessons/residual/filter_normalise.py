@@ -54,7 +54,7 @@ LENGTHS = "lengths = weights[name].flatten(1).norm(dim=1, keepdim=True)  # (filt
 SCALED = "made[name] = (lengths * F.normalize(d.flatten(1), dim=1)).reshape(d.shape)"
 
 
-FILTERS = Exercise(
+QUESTION = Exercise(
     filter_normalise,
     parts={"matrices": 5, "filters with more axes": 3, "biases and gains": 3, ARGUMENTS: 2},
     cases=[

@@ -46,7 +46,7 @@ def _stack(rows, depth, widths=None, dtype=torch.float32):
 NORMS = "gradient.norm() for gradient in gradients"
 
 
-DEPTH = Exercise(
+QUESTION = Exercise(
     gradient_by_depth,
     parts={"values": 9, "every stack": 6, ARGUMENTS: 5},
     cases=[

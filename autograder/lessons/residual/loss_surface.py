@@ -53,7 +53,7 @@ def _shuffled(d):
 MOVE = "home[name] + a * first[name] + b * second[name]"
 
 
-SURFACE = Exercise(
+QUESTION = Exercise(
     loss_surface,
     parts={"values": 8, ARGUMENTS: 5},
     cases=[

@@ -81,7 +81,7 @@ def _with_both(d):
 SUM = "x + self.f(x, *args, **kwargs)"
 
 
-RESIDUAL = Exercise(
+QUESTION = Exercise(
     Residual,
     parts={"values": 4, "further arguments": 3, GRADIENT: 3, ARGUMENTS: 2},
     cases=[

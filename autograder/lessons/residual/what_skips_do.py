@@ -21,7 +21,7 @@ def _what_skips_do(measured: dict) -> str:
     return "d" if plain > 1e3 * skips else "c"
 
 
-WHAT_SKIPS_DO = Conclusion(
+QUESTION = Conclusion(
     "what_skips_do",
     points=10,
     probe=_three_stacks,

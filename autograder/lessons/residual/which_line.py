@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 
 
 def puzzle() -> Puzzle:
@@ -23,7 +24,7 @@ def puzzle() -> Puzzle:
     return Puzzle(torch.stack(rows), title, "random start", "state l (0: input, 6: output)")
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=8,
     right="c",

@@ -1,10 +1,11 @@
 """attention_cost: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.self_attention import attention_cost
 
-COST = Exercise(
+QUESTION = Exercise(
     attention_cost,
     parts={"values": 10},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.self_attention.shared import drawn_words
 from solutions.self_attention import self_attention
@@ -10,7 +11,7 @@ from solutions.self_attention import self_attention
 WEIGHTS = "(x @ x.transpose(-2, -1)).softmax(-1)"
 
 
-ALL = Exercise(
+QUESTION = Exercise(
     self_attention,
     parts={"values": 12, "batches": 8, "large scores": 4, GRADIENT: 4, ARGUMENTS: 2},
     cases=[

@@ -1,6 +1,7 @@
 """self_attention_loop: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.lessons.self_attention.shared import drawn_words
 from solutions.self_attention import self_attention_loop
@@ -11,7 +12,7 @@ SCORES = "scores = torch.stack([x[t] @ other for other in x])"
 OUTPUT = "outputs.append((weights.unsqueeze(1) * x).sum(0))"
 
 
-LOOP = Exercise(
+QUESTION = Exercise(
     self_attention_loop,
     parts={"values": 17, GRADIENT: 4, ARGUMENTS: 4},
     cases=[

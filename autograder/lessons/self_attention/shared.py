@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.question import args
+from autograder.checks.draw import args
 
 
 def drawn_words(*leading, std=0.8, dtype=torch.float32):

@@ -27,7 +27,7 @@ def _what_order_does(measured: dict) -> str:
     return "c" if measured["mean"] < 1e-3 else "d"
 
 
-WHAT_ORDER_DOES = Conclusion(
+QUESTION = Conclusion(
     "what_order_does",
     points=15,
     probe=_swap,

@@ -2,9 +2,10 @@
 
 import torch
 
-from autograder.checks.question import Choice, Draw, Puzzle
+from autograder.checks.draw import Draw
+from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.self_attention.self_attention import ALL
+from autograder.lessons.self_attention.self_attention import QUESTION as ALL
 
 
 def puzzle() -> Puzzle:
@@ -17,7 +18,7 @@ def puzzle() -> Puzzle:
     return Puzzle(weights, "weights of five words", "word that looks", "word looked at", sums=True)
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=10,
     right="d",

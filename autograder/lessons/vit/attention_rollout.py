@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.vit import attention_rollout
 
@@ -22,7 +23,7 @@ LAYERS = (
 )
 
 
-ROLLOUT = Exercise(
+QUESTION = Exercise(
     attention_rollout,
     parts={"values": 8, "any leading axes": 3, ARGUMENTS: 1},
     cases=[

@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.vit import interpolate_positions
 
@@ -20,7 +21,7 @@ RESIZED = (
 )
 
 
-INTERPOLATE = Exercise(
+QUESTION = Exercise(
     interpolate_positions,
     parts={"values": 8, GRADIENT: 4, ARGUMENTS: 2},
     cases=[

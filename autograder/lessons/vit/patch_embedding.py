@@ -1,6 +1,7 @@
 """PatchEmbedding: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.vit import PatchEmbedding
@@ -28,7 +29,7 @@ TOKENS = (
 )
 
 
-EMBEDDING = Exercise(
+QUESTION = Exercise(
     PatchEmbedding,
     parts={"tokens": 10, GRADIENT: 4, ARGUMENTS: 2},
     cases=[

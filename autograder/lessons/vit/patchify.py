@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import GRADIENT, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.vit import patchify
 
@@ -36,7 +37,7 @@ def _whole_numbers(d):
     return args(torch.arange(2 * 2 * 4 * 6).reshape(2, 2, 4, 6), 2)
 
 
-PATCHIFY = Exercise(
+QUESTION = Exercise(
     patchify,
     parts={"values": 9, "any leading axes": 4, "sizes that do not fit": 3, GRADIENT: 2},
     cases=[

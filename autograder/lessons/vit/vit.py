@@ -1,6 +1,7 @@
 """ViT: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise, built
+from autograder.checks.draw import built
+from autograder.checks.question import ARGUMENTS, GRADIENT, Case, Exercise
 from autograder.checks.slips import Slip
 from autograder.seam.probe import module
 from solutions.vit import ViT
@@ -30,7 +31,7 @@ def _tokens(d, b=3, **changes):
     return config, weights, images
 
 
-WHOLE = Exercise(
+QUESTION = Exercise(
     ViT,
     parts={"all tokens": 6, "scores": 6, GRADIENT: 3, ARGUMENTS: 1},
     cases=[

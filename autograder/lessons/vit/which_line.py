@@ -4,7 +4,7 @@ import torch
 
 from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.vit.patchify import PATCHIFY
+from autograder.lessons.vit.patchify import QUESTION as PATCHIFY
 
 
 def puzzle() -> Puzzle:
@@ -22,7 +22,7 @@ def puzzle() -> Puzzle:
     )
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     7,
     right="c",

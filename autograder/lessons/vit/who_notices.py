@@ -19,7 +19,7 @@ def _decide(measured: dict) -> str:
     ]
 
 
-SHUFFLE = Conclusion(
+QUESTION = Conclusion(
     "who_notices",
     7,
     probe=_shuffled,

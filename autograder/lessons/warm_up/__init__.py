@@ -1,11 +1,18 @@
 """warm_up: softmax, weighted averages, one-hot rows."""
 
-from autograder.lessons.warm_up.one_hot_rows import ONE_HOT
-from autograder.lessons.warm_up.softmax import SOFTMAX
-from autograder.lessons.warm_up.weighted_average import AVERAGE
-from autograder.lessons.warm_up.what_moves import WHAT_MOVES
-from autograder.lessons.warm_up.which_line import WHICH_LINE, puzzle
+from autograder.lessons.warm_up import (
+    one_hot_rows,
+    softmax,
+    weighted_average,
+    what_moves,
+    which_line,
+)
 
-__all__ = ["QUESTIONS", "puzzle"]
-
-QUESTIONS = [SOFTMAX, AVERAGE, ONE_HOT, WHICH_LINE, WHAT_MOVES]
+QUESTIONS = [
+    softmax.QUESTION,
+    weighted_average.QUESTION,
+    one_hot_rows.QUESTION,
+    which_line.QUESTION,
+    what_moves.QUESTION,
+]
+puzzle = which_line.puzzle

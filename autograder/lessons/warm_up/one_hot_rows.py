@@ -21,7 +21,7 @@ def _dtype(own, name, ids, n):
     return {"dtype": str(getattr(rows, "dtype", type(rows).__name__))}
 
 
-ONE_HOT = Exercise(
+QUESTION = Exercise(
     one_hot_rows,
     parts={"values": 8, "any shape": 4, "dtype": 3},
     cases=[

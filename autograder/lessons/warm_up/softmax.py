@@ -2,7 +2,8 @@
 
 import torch
 
-from autograder.checks.question import ARGUMENTS, Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import ARGUMENTS, Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.warm_up import softmax
 
@@ -24,7 +25,7 @@ def _one_huge_score(d):
     return args(x, -1)
 
 
-SOFTMAX = Exercise(
+QUESTION = Exercise(
     softmax,
     parts={"values": 8, "every axis": 6, "large scores": 7, "gradient": 5, ARGUMENTS: 4},
     cases=[

@@ -1,6 +1,7 @@
 """weighted_average: the cases it is tried in, and the slips that are known."""
 
-from autograder.checks.question import Case, Exercise, args
+from autograder.checks.draw import args
+from autograder.checks.question import Case, Exercise
 from autograder.checks.slips import Slip
 from solutions.warm_up import weighted_average
 
@@ -14,7 +15,7 @@ def _average(*leading_w, leading_v=None):
     return draw
 
 
-AVERAGE = Exercise(
+QUESTION = Exercise(
     weighted_average,
     parts={"values": 10, "batches": 6, "gradient": 4},
     cases=[

@@ -30,7 +30,7 @@ def _what_moves(measured: dict) -> str:
     ]
 
 
-WHAT_MOVES = Conclusion(
+QUESTION = Conclusion(
     "what_moves",
     points=15,
     probe=_shift_and_scale,

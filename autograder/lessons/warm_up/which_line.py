@@ -4,7 +4,7 @@ import torch
 
 from autograder.checks.question import Choice, Puzzle
 from autograder.checks.slips import patched
-from autograder.lessons.warm_up.softmax import SOFTMAX
+from autograder.lessons.warm_up.softmax import QUESTION as SOFTMAX
 
 
 def puzzle() -> Puzzle:
@@ -15,7 +15,7 @@ def puzzle() -> Puzzle:
     return Puzzle(weights, "weights made from a table of scores", "row", "column", sums=True)
 
 
-WHICH_LINE = Choice(
+QUESTION = Choice(
     "which_line",
     points=10,
     right="c",
