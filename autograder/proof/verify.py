@@ -33,8 +33,9 @@ from autograder import lessons
 from autograder.checks.cells import is_check, question_of
 from autograder.checks.check import SEED
 from autograder.checks.compare import difference
-from autograder.checks.marking import mark, right_answers, slip_answers
+from autograder.checks.marking import mark
 from autograder.checks.question import Choice, Conclusion, Exercise, Lesson
+from autograder.checks.reference import right_answers, slip_answers
 from autograder.checks.slips import SlipError, patched
 from autograder.proof.mutants import mutants, survives
 from autograder.repository import EXERCISES, ROOT

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.checks.marking import prepare
+from autograder.checks.reference import prepare
 from autograder.lessons import files, load
 from autograder.running.crew import Crew
 from autograder.running.walled import Ran, Settings, run

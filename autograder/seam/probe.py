@@ -200,3 +200,29 @@ def kind(own, name):
 def value(own, name):
     """Read a name the learner bound, such as the letter of a chosen answer."""
     return getattr(own, name)
+
+
+def error_of(own, name):
+    """Say how the last cell that was to bind a name failed; nothing if no such cell was run."""
+    import ast
+    import linecache
+    import re
+    import sys
+
+    binds = re.compile(rf"^\s*((def|class)\s+{name}\b|{name}\s*[:=])", re.MULTILINE)
+    cells = [c for c in getattr(own, "In", []) if isinstance(c, str) and binds.search(c)]
+    if not cells:
+        return ""
+    try:
+        compile(cells[-1], "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError as error:
+        return f"{type(error).__name__}, line {error.lineno}: {error.msg}"
+    error = getattr(sys, "last_value", None)
+    trace = getattr(error, "__traceback__", None)
+    while trace is not None:
+        lines = linecache.getlines(trace.tb_frame.f_code.co_filename)
+        if "".join(lines).strip() == cells[-1].strip():
+            text = f": {error}" if str(error) else ""
+            return f"{type(error).__name__}, line {trace.tb_lineno}{text}"
+        trace = trace.tb_next
+    return ""

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from autograder import lessons
-from autograder.checks import marking
+from autograder.checks import reference
 from autograder.checks.code import Here
 from autograder.checks.draw import args
-from autograder.checks.marking import mark, prepare, runs
+from autograder.checks.marking import mark, runs
 from autograder.checks.question import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson
+from autograder.checks.reference import prepare
 from autograder.checks.slips import patched
 from solutions import multi_head, warm_up
 
@@ -288,7 +289,7 @@ def test_what_was_prepared_is_not_asked_again(monkeypatch):
     prepare(WARM_UP, "a seed prepared for")
     asked = []
     for name in ("observe", "observe_packed"):
-        monkeypatch.setattr(marking, name, lambda *given: asked.append(given))
+        monkeypatch.setattr(reference, name, lambda *given: asked.append(given))
     own = {**vars(warm_up), "which_line": WARM_UP["which_line"].right, "what_moves": "c"}
     assert all(mark(WARM_UP, name, own, "a seed prepared for").passed for name in WARM_UP.names)
     assert not asked

@@ -10,8 +10,8 @@ import pytest
 from submissions import LESSON, cell, honest, plain
 
 from autograder.checks.card import MIME
-from autograder.checks.marking import NOT_ALONE, NOT_REACHED
 from autograder.checks.question import ARGUMENTS, GRADIENT
+from autograder.checks.result import NOT_ALONE, NOT_REACHED
 from autograder.course.course import Course, init
 from autograder.course.sample import with_slips
 from autograder.grading.grade import grade
