@@ -7,7 +7,8 @@ import sys
 from autograder.checks.card import MIME, Card, as_text
 from autograder.checks.marking import mark
 from autograder.checks.result import Result
-from autograder.lessons import UnknownLesson, find_question, load
+from autograder.errors import UnknownLesson
+from autograder.lessons import find_question, load
 
 SEED = "AUTOGRADER_SEED"  # set by the course's nbgrader_config.py, from the instructor's file
 

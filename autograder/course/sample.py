@@ -12,7 +12,8 @@ from nbformat import NotebookNode
 from autograder.checks.cells import is_solution, short
 from autograder.checks.question import Choice, Exercise, Lesson
 from autograder.checks.slips import Slip, span
-from autograder.course.course import Course, CourseError, init
+from autograder.course.course import Course, init
+from autograder.errors import CourseError
 from autograder.lessons import load
 from autograder.release.notebooks import BEGIN, END, author, release
 

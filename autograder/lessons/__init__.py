@@ -6,17 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.errors import UnknownLesson
+
 if TYPE_CHECKING:  # it imports torch
     from autograder.checks.question import Lesson
 
 HERE = Path(__file__).parent
-
-
-class UnknownLesson(LookupError):
-    """No lesson or question of that name; the text says which there are."""
-
-    def __str__(self) -> str:
-        return self.args[0]
 
 
 def names() -> list[str]:

@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from autograder.checks.cells import Check, check_id, check_text
 from autograder.checks.question import Choice, Conclusion, Exercise, Lesson
 from autograder.checks.slips import source_of
+from autograder.errors import ReleaseError
 from autograder.lessons import load
 from autograder.repository import EXERCISES, ROOT, address, colab, order
 
@@ -27,10 +28,6 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 STEPS = "LockCells ClearSolutions ClearOutput ClearHiddenTests ComputeChecksums CheckCellMetadata"
 TOTAL = 100
-
-
-class ReleaseError(ValueError):
-    """An exercise file that cannot be released; the text says where and why."""
 
 
 def author(lesson: str) -> NotebookNode:

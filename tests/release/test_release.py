@@ -10,8 +10,9 @@ import pytest
 
 from autograder import lessons
 from autograder.checks.question import Exercise
+from autograder.errors import ReleaseError
 from autograder.release import notebooks as release
-from autograder.release.notebooks import BEGIN, END, ReleaseError, as_text, author, solution_text
+from autograder.release.notebooks import BEGIN, END, as_text, author, solution_text
 from autograder.repository import EXERCISES, order
 
 LESSONS = order()

@@ -30,8 +30,9 @@ from autograder.course.course import init
 from autograder.course.repair import repair
 from autograder.grading.grade import grade
 from autograder.report.export import rows, write_csv
-from autograder.running import batch
-from autograder.running.walled import Settings
+from autograder.running import batch, runner
+from autograder.running.runner import Settings
+from autograder.running.side_by_side import SideBySide
 from autograder.wall.session import CRASHED, TIMED_OUT
 from autograder.wall.wall import Wall, why_not
 
@@ -104,7 +105,7 @@ def graded(target, tmp_path_factory):
         notebook, _ = repair(case.make(honest()), source)
         notebooks[case.name] = notebook
         text = target.aim(nbformat.writes(notebook))
-        jobs[case.name] = batch.Job(LESSON, text, Settings(CANARY, SECONDS, TOTAL))
+        jobs[case.name] = runner.Job(LESSON, text, Settings(CANARY, SECONDS, TOTAL))
     store = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_SEED", CANARY)
@@ -114,12 +115,12 @@ def graded(target, tmp_path_factory):
     assert all(done.values())
     results = {}
     for name, job in jobs.items():
-        ran = batch.kept(batch.place(store, job))
+        ran = runner.kept(runner.place(store, job.key))
         results[name] = (points(notebooks[name], ran), status(ran), json.dumps(asdict(ran)))
     return results
 
 
-def points(notebook: nbformat.NotebookNode, ran: batch.Ran) -> float:
+def points(notebook: nbformat.NotebookNode, ran: runner.Ran) -> float:
     """Add up what the checks show as their result."""
     total = 0.0
     for number, cell in enumerate(notebook.cells):
@@ -133,7 +134,7 @@ def points(notebook: nbformat.NotebookNode, ran: batch.Ran) -> float:
     return total
 
 
-def status(ran: batch.Ran) -> str:
+def status(ran: runner.Ran) -> str:
     words = {TIMED_OUT: "timed out", CRASHED: "crashed"}
     found = [words[how] for how in ran.deaths.values()]
     return "crashed" if "crashed" in found else found[0] if found else GRADED
@@ -197,7 +198,7 @@ def course(tmp_path_factory):
     for case in FILES:
         hand_in(made, case)
     lock = locked(made.root / "gradebook.db", seconds=3)
-    made.records = grade(made, LESSON, timeout=SECONDS, total=TOTAL)
+    made.records = grade(made, LESSON, SideBySide(timeout=SECONDS, total=TOTAL))
     lock.join()
     made.rows = {row.student: row for row in rows(made, LESSON)}
     return made
