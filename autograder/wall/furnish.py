@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+from autograder.errors import WallError
 from autograder.lessons import files
 from autograder.repository import EXERCISES, ROOT, order
 from solutions.ground import follow, mentioned_files
@@ -46,6 +47,16 @@ def trains(lesson: str) -> bool:
     return any("optim" in path.read_text(encoding="utf-8") for path in code)
 
 
+def hide(answers: Path) -> None:
+    """Remove a file of answers, or fail aloud: one that is elsewhere would be read by learners."""
+    if not answers.is_file():
+        raise WallError(
+            f"solutions/{answers.name} was to be hidden and is not there: an exercise file names "
+            "an object of it. Have the exercise file name the object where it is."
+        )
+    answers.unlink()
+
+
 def furnish(folder: Path, lesson: str) -> None:
     """Write the packages `autograder` (a stub) and `solutions` (what may be seen) into a folder."""
     stub = folder / "autograder"
@@ -60,7 +71,7 @@ def furnish(folder: Path, lesson: str) -> None:
     hidden = hidden_modules(lesson)
     shutil.copytree(ROOT / "solutions", folder / "solutions", ignore=skip)
     for module in hidden:
-        (folder / "solutions" / f"{module}.py").unlink(missing_ok=True)
+        hide(folder / "solutions" / f"{module}.py")
     shutil.rmtree(folder / "solutions" / "experiments", ignore_errors=True)  # they name answers
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)

@@ -209,6 +209,31 @@ def test_a_mistake_is_named_that_an_earlier_one_had_covered():
     assert result.slips == [second.name] and result.with_reference == ["patchify"]
 
 
+def test_a_layer_that_loses_by_the_help_is_marked_without_it():
+    """Its own split and merge fit each other and nobody else's; only the mask is forgotten."""
+    own = {
+        "split_heads": lambda x, n_head: multi_head.split_heads(x, n_head).movedim(-3, 0),
+        "merge_heads": lambda x: multi_head.merge_heads(x.movedim(0, -3)),
+    }
+    source = """
+from solutions.queries_keys_values import scaled_dot_product_attention
+from solutions.multi_head import MultiHeadAttention as Given
+
+class MultiHeadAttention(Given):
+    def forward(self, x, context=None, mask=None):
+        context = x if context is None else context
+        q, k, v = (
+            split_heads(layer(given), self.n_head)
+            for layer, given in ((self.query, x), (self.key, context), (self.value, context))
+        )
+        assert q.size(0) == self.n_head  # heads first, which the reference's are not
+        return self.out(merge_heads(scaled_dot_product_attention(q, k, v)))
+"""
+    exec(source, own)
+    result = mark(MULTI_HEAD, "MultiHeadAttention", own)
+    assert 0 < result.score < result.points and result.with_reference == []
+
+
 def test_a_layer_that_needs_no_help_is_marked_without_it():
     own = layer_that_reads({k: vars(multi_head)[k] for k in ("split_heads", "merge_heads")})
     assert mark(MULTI_HEAD, "MultiHeadAttention", own).with_reference == []
