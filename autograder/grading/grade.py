@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course.course import Course
+from autograder.course.gradebook import OneGradebook, one_gradebook
 from autograder.course.repair import repair
 from autograder.course.status import (
     BROKEN,
@@ -29,7 +30,7 @@ from autograder.course.status import (
 from autograder.course.submission import find, read
 from autograder.errors import Missing, Unreadable
 from autograder.grading.marks_by_hand import let_stand, marked_answers
-from autograder.grading.saving import OneGradebook, Saver, one_gradebook
+from autograder.grading.saving import Saver
 from autograder.report.feedback import write_pages
 from autograder.running.runner import Job, Runner, Settings, place
 from autograder.wall.session import CRASHED, TIMED_OUT

@@ -1,13 +1,9 @@
-"""Save results as `nbgrader autograde` does: its own steps, one gradebook and one pass for a class.
+"""Save results as `nbgrader autograde` does: its own steps, one pass for a class.
 
 nbgrader opens the gradebook for each of its steps and validates the notebook after each. Here its
-steps share one connection, a submission is one transaction, and the notebook stays in memory.
+steps share one connection (course/gradebook.py), and the notebook stays in memory.
 """
 
-import contextlib
-import sys
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,65 +11,15 @@ import nbformat
 import nbgrader.preprocessors
 from nbconvert.writers import FilesWriter
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from autograder.course.course import Course
 from autograder.running.runner import Ran, kept
 from autograder.wall.session import error
 
-OPENERS = (  # the modules that open a gradebook while a submission is graded or its page is made
-    "nbgrader.converters.autograde",
-    "nbgrader.preprocessors.getgrades",
-    "nbgrader.preprocessors.latesubmissions",
-    "nbgrader.preprocessors.overwritecells",
-    "nbgrader.preprocessors.overwritekernelspec",
-    "nbgrader.preprocessors.saveautogrades",
-)
-
-
 NOT_RUN = [error("NotRun", "This cell was not run.")]
-
-
-class OneGradebook(Gradebook):
-    """A gradebook that stays open and keeps changes together until `commit` or `rollback`."""
-
-    def __init__(self, course: Course):
-        settings = course.config.CourseDirectory
-        super().__init__(settings.db_url, settings.course_id)
-        self.db.commit = self.db.flush  # what nbgrader's steps call after every cell
-
-    def commit(self) -> None:
-        self.db().commit()
-
-    def rollback(self) -> None:
-        self.db().rollback()
-
-    def close(self) -> None:
-        """Stay open: nbgrader's steps close what they think is theirs."""
-
-    def end(self) -> None:
-        super().close()
-
-
-@contextlib.contextmanager
-def one_gradebook(course: Course) -> Iterator[OneGradebook]:
-    """Have nbgrader's steps use one gradebook for as long as this lasts."""
-    gradebook = OneGradebook(course)
-    openers = [sys.modules[name] for name in OPENERS]
-    try:
-        for module in openers:
-            module.Gradebook = lambda *_, **__: gradebook
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about autoflush
-            yield gradebook
-    finally:
-        for module in openers:
-            module.Gradebook = Gradebook
-        gradebook.end()
 
 
 class Take(nbgrader.preprocessors.Execute):
