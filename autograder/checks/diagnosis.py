@@ -61,8 +61,9 @@ def empty_body(exercise: Exercise, done: list[Run]) -> str:
         got = run.got
         if not isinstance(got, Raised) or (got.type_name, got.text) != ("NotImplementedError", ""):
             return ""
-        where = got.traceback.splitlines()[-1] if got.traceback else ""
-        name = re.match(r"line \d+, in (\w+)", where)
+        at = got.traceback.splitlines()[-1] if got.traceback else ""
+        where = where or at  # of a visible case: they come first
+        name = re.match(r"line \d+, in (\w+)", at)
         if name and name[1] not in bodies:
             return ""  # it stands in another answer
     return "not answered yet: the code raised NotImplementedError" + (where and f" ({where})")

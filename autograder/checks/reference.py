@@ -32,9 +32,9 @@ def right_answers(exercise: Exercise, seed: str | None) -> list[Any]:
 
 
 def asked(exercise: Exercise, seed: str | None) -> Iterator[tuple[Case, tuple, Seen, tuple]]:
-    """Go through all cases: each with its inputs, what is expected, and what tells it apart."""
+    """Go through all cases, the visible ones first: inputs, what is expected, a key for each."""
     drawn = [(seed, i) for i in range(DRAWS)] if seed is not None else []
-    for case, (s, i) in itertools.product(exercise.cases, [(VISIBLE, 0), *drawn]):
+    for (s, i), case in itertools.product([(VISIBLE, 0), *drawn], exercise.cases):
         inputs = _drawn(case, exercise.name, s, i)
         key = (exercise.module.__name__, exercise.name, case.part, case.about, s, i)
         yield case, inputs, _expected(key, exercise, case, inputs), key

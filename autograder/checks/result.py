@@ -53,3 +53,8 @@ class Run:
     expected: Any
     got: Any
     key: tuple  # what tells this case and draw from all others
+
+    @property
+    def seed(self) -> Any:
+        """Return what the inputs were drawn from."""
+        return self.key[-2]

@@ -4,6 +4,7 @@ The result is the outputs of every cell, ready to be put into the notebook: what
 cells showed, and for each check the card and the points, which are made on this side.
 """
 
+import hashlib
 import json
 
 from nbformat import NotebookNode
@@ -11,7 +12,7 @@ from nbformat import NotebookNode
 from autograder.checks.card import Card
 from autograder.checks.cells import check_of, is_check
 from autograder.checks.check import scaled
-from autograder.checks.marking import mark
+from autograder.checks.marking import look, mark
 from autograder.errors import WallError
 from autograder.lessons import load
 from autograder.running.demonstrations import skippable
@@ -29,34 +30,56 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
     """Run the code cells of a repaired notebook and mark its checks."""
     session = Session(wall, settings.timeout, settings.total)
     skipped = skippable(cells, wall.lesson) if settings.skip else set()
+    code = {str(number): cell for number, cell in enumerate(cells) if cell.cell_type == "code"}
+    checks = {number: cell for number, cell in code.items() if is_check(cell)}
+    public = hashlib.sha256("\0".join(c.source for c in code.values()).encode()).hexdigest()
     ran = Ran()
+
+    def note_death(cell: NotebookNode) -> None:
+        if session.death:
+            ran.deaths[cell.id], session.death = session.death, ""
+
+    def note(number: str, shown: list[dict]) -> None:
+        ran.outputs[number] = shown
+        note_death(code[number])
+
     try:
-        for number, cell in enumerate(cells):
-            if cell.cell_type != "code":
-                continue
-            if number in skipped:
-                shown = [stream(SKIPPED)]
-            elif is_check(cell):
-                shown = checked(cell, session, wall.lesson, settings.seed)
+        for number, cell in code.items():
+            if number in checks:
+                session.remember(cell.id)
+            elif int(number) in skipped:
+                note(number, [stream(SKIPPED)])
             else:
                 raw = session.cell(cell.id, cell.source)
-                shown = bounded([o for output in raw if (o := harmless(output))])
-            ran.outputs[str(number)] = shown
-            if session.death:
-                ran.deaths[cell.id], session.death = session.death, ""
+                note(number, bounded([o for output in raw if (o := harmless(output))]))
+        session.begin_marking()
+        for cell in checks.values():  # all that is public first
+            session.return_to(cell.id)
+            looked_at(cell, session, wall.lesson)
+            note_death(cell)
+        for number, cell in checks.items():
+            session.return_to(cell.id)
+            note(number, checked(cell, session, wall.lesson, settings.seed, public))
     finally:
         session.close()
     return ran
 
 
-def checked(cell: NotebookNode, session: Session, lesson: str, seed: str) -> list[dict]:
+def looked_at(cell: NotebookNode, session: Session, lesson: str) -> None:
+    asked = check_of(cell.source)
+    if asked is not None and asked.lesson == lesson and asked.question in load(lesson).names:
+        look(load(lesson), asked.question, session)
+
+
+def checked(
+    cell: NotebookNode, session: Session, lesson: str, seed: str, public: str = ""
+) -> list[dict]:
     """Mark the question of a check cell; show the card, and the points as its result."""
     asked = check_of(cell.source)
     if asked is None or asked.lesson != lesson:
         return [stream("This check was not understood."), result(0.0)]
-    session.question()
     try:
-        marked = mark(load(lesson), asked.question, session, seed)
+        marked = mark(load(lesson), asked.question, session, seed, public)
         card = written(Card(marked, graded=True)._repr_mimebundle_())  # may quote the learner
         if len(json.dumps(card)) > MAX_CARD:
             raise ValueError("a card that quotes far too much")

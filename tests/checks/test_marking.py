@@ -2,7 +2,9 @@
 
 import contextlib
 import linecache
+import re
 import sys
+from typing import Any
 
 import pytest
 import torch
@@ -12,8 +14,17 @@ from autograder.checks import reference
 from autograder.checks.code import Here
 from autograder.checks.draw import args
 from autograder.checks.marking import mark, runs
-from autograder.checks.question import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson
-from autograder.checks.reference import prepare
+from autograder.checks.question import (
+    ARGUMENTS,
+    VISIBLE,
+    Case,
+    Choice,
+    Conclusion,
+    Exercise,
+    Lesson,
+)
+from autograder.checks.reference import asked, prepare
+from autograder.checks.secrecy import NO_EXAMPLE
 from autograder.checks.slips import patched
 from solutions import multi_head, warm_up
 
@@ -305,9 +316,28 @@ def test_grading_repeats_the_experiment_only_where_it_can_matter_and_says_whose_
         return mark(WARM_UP, "what_moves", {"softmax": own, "what_moves": letter}, seed)
 
     assert "With your softmax" in marked("a", None).reasons[0] and called
-    assert "With your softmax" in marked("a", "seed").reasons[0] and called
+    assert "With the reference's softmax" in marked("a", "seed").reasons[0]  # its points are full
     assert marked("c", None).passed and called
     assert marked("c", "seed").passed and not called
+
+
+def test_an_invented_measurement_counts_only_where_the_code_it_measures_is_wrong():
+    invented_result = {"added": 1.0, "tenfold": 0.0, "largest_before": 0.5, "largest_after": 0.5}
+
+    class Inventing(Here):
+        """Answers the experiment as it likes."""
+
+        def observe(self, probe, inputs, likely=None, secret=False):
+            if probe is WARM_UP["what_moves"].probe:
+                return invented_result
+            return super().observe(probe, inputs, likely, secret)
+
+    invented = WARM_UP["what_moves"].decide(invented_result)
+    assert invented != "c"
+    right = Inventing({"softmax": warm_up.softmax, "what_moves": invented})
+    assert mark(WARM_UP, "what_moves", right, "seed").score == 0
+    wrong = Inventing({"softmax": lambda x, dim: x, "what_moves": invented})
+    assert mark(WARM_UP, "what_moves", wrong, "seed").score == 15  # the mistake has cost already
 
 
 def test_what_was_prepared_is_not_asked_again(monkeypatch):
@@ -386,3 +416,48 @@ def test_a_question_has_one_right_answer_among_its_answers():
         for question in lesson.questions:
             if isinstance(question, Choice):
                 assert question.right in question.answers
+
+
+def wrong_on_large_sizes(x, dim):
+    """Be right on the visible cases: they are known, so a learner can fit them."""
+    seen = any(x.shape == v.shape and torch.equal(x, v) for v in VISIBLE_INPUTS)
+    return warm_up.softmax(x, dim) * (1.0 if seen else 1.5)
+
+
+VISIBLE_INPUTS = [
+    case.inputs("softmax", "visible", 0)[1][0].detach() for case in WARM_UP["softmax"].cases
+]
+
+
+def test_of_a_hidden_case_no_number_is_told_and_an_example_is_drawn_in_public():
+    own = {"softmax": wrong_on_large_sizes}
+    assert mark(WARM_UP, "softmax", own).passed
+    result = mark(WARM_UP, "softmax", own, "a secret seed", "a public seed")
+    assert not result.passed
+    part = next(part for part in result.parts if not part.passed)
+    assert "an example drawn for you" in part.found and "expected" in part.found
+    answers = {key: seen.value for _, _, seen, key in asked(WARM_UP["softmax"], "a secret seed")}
+    hidden, visible = (
+        {
+            f"{n:.5g}"
+            for key, v in answers.items()
+            if (key[-2] == VISIBLE) is public
+            for n in results(v)
+        }
+        for public in (False, True)
+    )
+    told = {f"{float(n):.5g}" for p in result.parts for n in re.findall(r"\d\.\d+", p.found)}
+    assert told and hidden and not told & (hidden - visible)
+
+
+def results(seen: Any) -> list[float]:
+    return seen["result"].flatten().tolist() if isinstance(seen, dict) else []
+
+
+def test_where_no_public_draw_fails_that_is_said(monkeypatch):
+    monkeypatch.setattr("autograder.checks.secrecy.TRIES", 0)
+    monkeypatch.setattr("autograder.checks.marking.first_that_fails", lambda tried: None)
+    result = mark(WARM_UP, "softmax", {"softmax": wrong_on_large_sizes}, "a secret seed")
+    part = next(part for part in result.parts if not part.passed)
+    assert "on hidden numbers: some numbers differ" in part.found and NO_EXAMPLE in part.found
+    assert result.pictures is None

@@ -17,9 +17,6 @@ class Quiet:
 
     death = ""
 
-    def question(self) -> None:
-        pass
-
 
 def check_cell() -> nbformat.NotebookNode:
     return nbformat.v4.new_code_cell(check_text(Check(LESSON, "softmax", 30)))

@@ -19,16 +19,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from submissions import LESSON, forging, honest, released, stealing, tampering
+import torch
+from submissions import LESSON, forging, honest, leaking, released, stealing, tampering
 from submissions import faults as faulty
 from submissions.case import ALL, COURSE, GRADED, PORT, SOCKET, Case
 from submissions.outcomes import OUTCOMES, table
 
 from autograder.checks.cells import is_check
+from autograder.checks.question import VISIBLE
+from autograder.checks.reference import DRAWS
 from autograder.course.collect import collect
 from autograder.course.course import init
 from autograder.course.repair import repair
 from autograder.grading.grade import grade
+from autograder.lessons import load
 from autograder.report.export import rows, write_csv
 from autograder.running import batch, runner
 from autograder.running.runner import Settings
@@ -38,7 +42,10 @@ from autograder.wall.wall import Wall, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 
-GROUPS = {"Forging": forging, "Stealing": stealing, "Tampering": tampering, "Faults": faulty}
+GROUPS = {
+    **{"Forging": forging, "Stealing": stealing, "Leaking": leaking},
+    **{"Tampering": tampering, "Faults": faulty},
+}
 RUN = [case for group in GROUPS.values() for case in group.CASES]
 FILES = [case for group in (tampering, faulty) for case in group.FILES]
 SECONDS = 3 + int(os.getloadavg()[0])  # a busy machine runs honest code slowly too
@@ -156,6 +163,30 @@ def test_nothing_it_reached_for_was_reached(graded, case):
     assert "REACHED" not in text
     assert CANARY not in text
     assert len(text) < 2_000_000
+
+
+def numbers(value) -> set[str]:
+    """Return the numbers of a case's inputs as somebody would write them down."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        found = value.double().flatten().tolist()
+        written = {w for n in found for w in (f"{n:.6f}", f"{n!r}"[:9], f"{int(abs(n) * 1e6)}")}
+        return {text for text in written if len(text.strip("-0.")) >= 6}
+    inner = value.values() if isinstance(value, dict) else value
+    return set().union(*map(numbers, inner)) if isinstance(value, tuple | list | dict) else set()
+
+
+@pytest.fixture(scope="module")
+def hidden_numbers() -> set[str]:
+    cases = [(case, e.name) for e in load(LESSON).exercises for case in e.cases]
+    hidden = (case.inputs(name, CANARY, i) for case, name in cases for i in range(DRAWS))
+    visible = (case.inputs(name, VISIBLE, 0) for case, name in cases)
+    return set().union(*map(numbers, hidden)) - set().union(*map(numbers, visible))
+
+
+@pytest.mark.parametrize("case", RUN, ids=by_name)
+def test_no_number_of_a_hidden_case_comes_back(graded, hidden_numbers, case):
+    told = set(re.findall(r"-?\d+(?:\.\d+)?", graded[case.name][2]))
+    assert hidden_numbers and not told & hidden_numbers
 
 
 def test_what_hostile_code_was_sent_to_is_as_it_was(graded, target):
