@@ -37,8 +37,9 @@ def main(argv: list[str] | None = None) -> int:
         return _refuse(problem)
     except ValueError as problem:
         from autograder.course.course import CourseError
+        from autograder.release.exercise_file import ReleaseError
 
-        if not isinstance(problem, CourseError):
+        if not isinstance(problem, CourseError | ReleaseError):
             raise
         return _refuse(problem)
     except OSError as problem:

@@ -14,7 +14,8 @@ from autograder.checks.question import Choice, Exercise, Lesson
 from autograder.checks.slips import Slip, span
 from autograder.course.course import Course, CourseError, init
 from autograder.lessons import load
-from autograder.release.notebooks import BEGIN, END, author, release
+from autograder.release.notebooks import author, release
+from autograder.release.solution import BEGIN, END
 
 MARKER = ".demo"  # lies in a folder that the demo made and may therefore wipe
 LOOP = """\

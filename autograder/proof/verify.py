@@ -214,7 +214,7 @@ def _far(expected: Any, got: Any) -> bool:
 
 def _verify_answers(report: Report, lesson: Lesson, question: Choice | Conclusion) -> None:
     """Mark every letter, and no letter, with the reference's code behind the experiment."""
-    from autograder.release.notebooks import reference_conclusion
+    from autograder.release.authored import reference_conclusion
 
     measured = getattr(question, "measures", [])
     right = question.right if isinstance(question, Choice) else reference_conclusion(question)
