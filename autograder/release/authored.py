@@ -14,6 +14,7 @@ from autograder.lessons import UnknownLesson, load, nearest
 from autograder.release.exercise_file import ReleaseError, place, text_of
 from autograder.release.solution import BEGIN, END, solution_text
 from autograder.seam.probe import observe
+from autograder.seam.wire import Raised
 
 # what may stand above a block's text, and what each of these must have beside it
 OPTIONS = {
@@ -158,7 +159,10 @@ def _answer_text(block: Block) -> str:
     if isinstance(question, Choice):
         right = question.right
     else:
-        right = _concluded(block.lesson.name, question.name)
+        try:
+            right = _concluded(block.lesson.name, question.name)
+        except ReleaseError as problem:
+            raise block.wrong(str(problem), "answer") from None
     return f'# {question.name} = one of {letters}\n{BEGIN}\n{question.name} = "{right}"\n{END}'
 
 
@@ -170,4 +174,11 @@ def _concluded(lesson: str, name: str) -> str:
 def reference_conclusion(question: Conclusion) -> str:
     """Return the conclusion that the reference's own result supports."""
     own = {m.__name__: m for m in question.measures}
-    return question.decide(observe(own, question.probe, question.inputs))
+    measured = observe(own, question.probe, question.inputs)
+    if not isinstance(measured, dict):
+        why = f"{measured.type_name}: {measured.text}" if isinstance(measured, Raised) else measured
+        raise ReleaseError(f"The experiment of {question.name} measures nothing: {why}")
+    right = question.decide(measured)
+    if right not in question.answers:
+        raise ReleaseError(f"{question.name} concludes {right!r}, which is none of its answers.")
+    return right
