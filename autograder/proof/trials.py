@@ -51,9 +51,11 @@ def try_item(lesson: Lesson, item: str, n_seeds: int) -> Report:
 def _verify_exercise(report: Report, lesson: Lesson, exercise: Exercise, seeds: list) -> None:
     row, name = report.row(exercise.name), exercise.name
     row["cases"] = len(exercise.cases)
+    raised: dict[str, str] = {}
     for seed in seeds:
-        for _, text in raising(exercise, seed):
-            report.short(name, text)
+        raised = dict(raising(exercise, seed)) | raised
+    for text in raised.values():
+        report.short(name, text)
     reference = dict(vars(exercise.module))
     _verify_right(report, lesson, exercise, reference, "the reference", seeds)
     if not _verify_slips(report, lesson, exercise, seeds[:2]):

@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     known = lessons.names()
     for name in options.lesson:
         if name not in known:
-            print(f"autograder: there is no lesson {name!r}. There are: {', '.join(known)}.")
+            print(f"autograder: there is no lesson {name!r}. {lessons.nearest(name, known)}")
             return 2
     out = sys.stderr if options.json else sys.stdout
     asked = options.lesson or known

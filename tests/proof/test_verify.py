@@ -66,7 +66,7 @@ def test_the_totals_of_a_lesson_that_falls_short_in_nothing(capsys):
 
 def test_an_unknown_lesson_gets_a_sentence(capsys):
     assert main(["warmup"]) == 2
-    assert "there is no lesson 'warmup'" in capsys.readouterr().out
+    assert "there is no lesson 'warmup'. Did you mean 'warm_up'?" in capsys.readouterr().out
 
 
 def test_a_slip_that_passes_is_a_shortfall(reference, monkeypatch, tmp_path):
