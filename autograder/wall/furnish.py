@@ -1,11 +1,11 @@
 """What exists behind the wall: the course without this lesson's answers, and without the checks."""
 
-import re
 import shutil
 from pathlib import Path
 
 from autograder.errors import WallError
 from autograder.lessons import files
+from autograder.release.exercise_file import bodies
 from autograder.repository import EXERCISES, ROOT, order
 from solutions.ground import follow, mentioned_files
 
@@ -26,8 +26,7 @@ def puzzle(lesson):
 
 def reference_modules(lesson: str) -> set[str]:
     """Return the modules whose objects a lesson's exercise file names: "multi_head", ..."""
-    text = (EXERCISES / f"{lesson}.md").read_text(encoding="utf-8")
-    return set(re.findall(r"^:solution: solutions\.(\w+)\.", text, flags=re.MULTILINE))
+    return {body.module.removeprefix("solutions.") for body in bodies(lesson)}
 
 
 def hidden_modules(lesson: str) -> set[str]:
