@@ -27,15 +27,6 @@ from solutions.figures.gaps import STORY, divergence, gaps, groups
 from solutions.fine_tune import TextClassifier, TokenClassifier
 from solutions.studies.gap_practice import theme_by_place
 
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 SMALL = {"n_vocab": 37, "block_size": 13, "n_embd": 24, "n_head": 4, "n_layer": 3, "n_hidden": 40}
 
 

@@ -28,14 +28,6 @@ from solutions.teacher_forcing import shift_right, warmup_rate
 from solutions.transformer_encoder import Encoder, PlacedEmbedding
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def drawn(module: nn.Module) -> nn.Module:
     """Give every parameter, gains and biases too, a number of its own."""
     torch.manual_seed(0)

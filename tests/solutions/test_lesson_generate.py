@@ -36,14 +36,6 @@ from solutions.weights import load_gpt2, read_safetensors
 TINY = GPTConfig(11, block_size=12, n_layer=3, n_head=2, n_embd=16, std=0.5)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def tiny(**options) -> GPT:
     torch.manual_seed(0)
     return GPT(GPTConfig(**(vars(TINY) | options))).eval()

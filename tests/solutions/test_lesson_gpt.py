@@ -41,14 +41,6 @@ from solutions.studies.text_windows import character_ids, continue_text, split, 
 TINY = GPTConfig(11, block_size=7, n_layer=3, n_head=2, n_embd=12, activation="gelu_tanh")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def drawn(config: GPTConfig) -> GPT:
     """Give every parameter, gains and biases too, a number of its own."""
     torch.manual_seed(0)

@@ -22,14 +22,6 @@ from solutions.studies.pixel_tables import contexts, neighbour_bits, place_bits,
 TINY = GPTConfig(6, block_size=12, n_layer=2, n_head=2, n_embd=8, std=0.5)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture
 def model() -> ImageGPT:
     torch.manual_seed(0)

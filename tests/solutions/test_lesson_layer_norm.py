@@ -22,14 +22,6 @@ from solutions.train import Recipe, train
 CHANCE = math.log(N_VOCAB)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def drawn(module: nn.Module) -> nn.Module:
     """Give every parameter, gains and biases too, a number of its own."""
     with torch.no_grad():

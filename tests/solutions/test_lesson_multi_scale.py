@@ -39,14 +39,6 @@ from solutions.window_bias import window_offsets
 SWIN = "transformers.models.swin.modeling_swin"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def swin():
     return pytest.importorskip(SWIN)

@@ -33,14 +33,6 @@ from solutions.studies.position_model import NoPositions, PositionModel
 from solutions.studies.side_by_side import SideBySide
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def draws(seed=0):
     return torch.Generator().manual_seed(seed)
 

@@ -38,14 +38,6 @@ from solutions.studies.recall_model import KINDS, RecallModel
 from solutions.studies.street_model import counted, floor, nats_per_word, pronoun_accuracy, write
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def normal(*shape, seed=0, dtype=torch.float32):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 

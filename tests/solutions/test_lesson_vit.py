@@ -39,14 +39,6 @@ from solutions.train import Recipe
 from solutions.vit import PatchEmbedding, ViT, attention_rollout, interpolate_positions, patchify
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def drawn(module: nn.Module, std: float = 0.3) -> nn.Module:
     """Give every parameter, gains and biases too, a number of its own."""
     with torch.no_grad():
