@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from chromium import Chromium
+from browser import Page
 
 from autograder.repository import ROOT
 from solutions.figures.figure import Figure
@@ -22,13 +22,7 @@ WEIGHTS = """[...document.querySelectorAll(".weights tr")].slice(0, -1).map(
     (row) => [...row.querySelectorAll(".cell")].map((cell) => cell.textContent))"""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
-
-
-def show(browser: Chromium, folder: Path, *figures: Figure) -> None:
+def show(browser: Page, folder: Path, *figures: Figure) -> None:
     page = folder / "page.html"
     body = "\n".join(figure._repr_html_() for figure in figures)
     page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}</body>", encoding="utf-8")
@@ -36,7 +30,7 @@ def show(browser: Chromium, folder: Path, *figures: Figure) -> None:
     browser.open(page)
 
 
-def click(browser: Chromium, text: str) -> None:
+def click(browser: Page, text: str) -> None:
     browser.evaluate(f"""[...document.querySelectorAll("button, label")].find(
         (control) => control.textContent === {json.dumps(text)}).click()""")
 
@@ -72,18 +66,16 @@ def test_a_script_that_could_not_be_inlined_is_refused(tmp_path):
         Figure(script, {}, PNG, "")
 
 
-def test_paper_and_pages_without_scripts_show_the_still_only(browser, tmp_path):
+def test_paper_and_pages_without_scripts_show_the_still_only(browser, chromium, tmp_path):
     seen = "['live', 'still'].filter((name) => document.querySelector('.' + name).offsetHeight)"
     show(browser, tmp_path, softmax_table())
     assert browser.evaluate(seen) == ["live"]
     browser.view(800, print_=True)
     assert browser.evaluate(seen) == ["still"]
-    browser.send("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        show(browser, tmp_path, softmax_table())
-    finally:
-        browser.send("Emulation.setScriptExecutionDisabled", value=False)
-    assert browser.evaluate(seen) == ["still"]
+    without = chromium.page(scripts=False)
+    show(without, tmp_path, softmax_table())
+    assert without.evaluate(seen) == ["still"]
+    without.close()
 
 
 def test_a_widget_is_made_from_the_same_script_and_data(tmp_path):

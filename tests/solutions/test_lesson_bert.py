@@ -7,7 +7,6 @@ from collections import Counter
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 
 from solutions.bert import BERT, IGNORE, MaskedLanguageModel, mask_tokens
@@ -370,12 +369,6 @@ def test_the_conclusion_of_the_notebook_holds_for_twenty_seeds():
     for seed in range(20):
         found = theme_by_place(BERT, MaskedLanguageModel, mask_tokens, seed)
         assert min(found["one hidden"]) > 0.92 and 0.35 < found["all hidden"] < 0.65
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 def test_the_figure_shows_the_models_and_the_grammars_odds_for_what_is_hidden(browser, tmp_path):

@@ -5,7 +5,6 @@ import math
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 from torch.nn import functional as F
 
@@ -281,29 +280,28 @@ def test_every_run_is_listed_once():
     assert len(set(names)) == len(names)
 
 
-def test_the_figure_shows_the_recorded_runs(tmp_path):
+def test_the_figure_shows_the_recorded_runs(browser, tmp_path):
     pairs = runs.shown_pairs()
     figure = mask_switch({"with": recorded(), "without": peeking()}, pairs)
     page = tmp_path / "page.html"
     body = figure._repr_html_()
     page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}</body>", encoding="utf-8")
-    with Chromium() as browser:
-        browser.view(375)
-        browser.open(page)
+    browser.view(375)
+    browser.open(page)
 
-        def message():
-            return browser.evaluate("document.querySelector('.message').textContent")
+    def message():
+        return browser.evaluate("document.querySelector('.message').textContent")
 
-        move = """(() => { const s = document.querySelector("input[type=range]"); s.value = s.max;
-            s.dispatchEvent(new Event("input")); })()"""
-        browser.evaluate(move)
-        last = recorded()["notes"][-1]
-        assert f"After {last['step']} steps with the mask" in message()
-        browser.evaluate("document.querySelectorAll('input[type=radio]')[1].click()")
-        browser.evaluate(move)
-        peek = peeking()["notes"][-1]
-        assert f"After {peek['step']} steps without the mask" in message()
-        assert f"{100 * peek['right']:.0f} % of new sentences" in message()
-        written = browser.evaluate("document.querySelector('.texts').textContent")
-        assert peek["written"][0][:20] in written
-        assert browser.errors == []
+    move = """(() => { const s = document.querySelector("input[type=range]"); s.value = s.max;
+        s.dispatchEvent(new Event("input")); })()"""
+    browser.evaluate(move)
+    last = recorded()["notes"][-1]
+    assert f"After {last['step']} steps with the mask" in message()
+    browser.evaluate("document.querySelectorAll('input[type=radio]')[1].click()")
+    browser.evaluate(move)
+    peek = peeking()["notes"][-1]
+    assert f"After {peek['step']} steps without the mask" in message()
+    assert f"{100 * peek['right']:.0f} % of new sentences" in message()
+    written = browser.evaluate("document.querySelector('.texts').textContent")
+    assert peek["written"][0][:20] in written
+    assert browser.errors == []

@@ -31,7 +31,7 @@ from solutions.generate import generate, sample_next, top_k_filter, top_p_filter
 from solutions.gpt import GPT, GPTConfig
 from solutions.kv_cache import KVCache
 from solutions.studies.table_model import END, draw_table, every_text, model_of, widths_and_lengths
-from solutions.weights import load_gpt2, read_safetensors
+from solutions.weights import load_gpt2
 
 TINY = GPTConfig(11, block_size=12, n_layer=3, n_head=2, n_embd=16, std=0.5)
 
@@ -232,16 +232,6 @@ def test_names_without_a_prefix_half_precision_and_told_heads_load_too(saved, tm
     ids = torch.randint(23, (2, 10))
     with torch.no_grad():
         torch.testing.assert_close(ours(ids), theirs(ids).logits, atol=0.1, rtol=0.02)
-
-
-def test_our_reader_reads_what_safetensors_reads(saved):
-    from safetensors.torch import load_file
-
-    path = saved[0] / "model.safetensors"
-    expected = load_file(path)
-    found = read_safetensors(path)
-    assert found.keys() == expected.keys()
-    assert all(torch.equal(found[k], expected[k]) for k in expected)
 
 
 def test_without_file_and_hub_a_sentence_says_what_to_do(tmp_path, monkeypatch):

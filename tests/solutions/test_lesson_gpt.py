@@ -7,7 +7,6 @@ from itertools import product
 
 import pytest
 import torch
-from chromium import Chromium
 
 from solutions.data.tiny_shakespeare import text
 from solutions.data.tiny_tales import (
@@ -324,12 +323,6 @@ def test_pieces_are_compared_in_bits_a_character():
 def test_every_run_is_listed_once():
     names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
     assert len(set(names)) == len(names)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 def test_the_figure_shows_the_odds_and_the_divergence_of_the_chosen_word(browser, tmp_path):

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from chromium import Chromium
+from browser import Page
 from torch import nn
 from torch.nn import functional as F
 
@@ -192,13 +192,7 @@ def test_every_run_is_listed_once():
     assert len(set(names)) == len(names)
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
-
-
-def cells(browser: Chromium, which: str) -> torch.Tensor:
+def cells(browser: Page, which: str) -> torch.Tensor:
     rows = browser.evaluate(
         f"""[...document.querySelectorAll(".norms.{which} tr")].map((row) =>
             [...row.querySelectorAll(".cell")].map((cell) => cell.textContent))"""

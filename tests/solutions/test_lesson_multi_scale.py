@@ -5,7 +5,6 @@ import itertools
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 
 from solutions import multi_scale, window_bias
@@ -253,7 +252,7 @@ def test_the_figure_agrees_with_the_mask():
         assert looked_at("whole", (row, column)).all()
 
 
-def test_the_figure_shows_strangers_only_when_the_mask_is_forgotten(tmp_path):
+def test_the_figure_shows_strangers_only_when_the_mask_is_forgotten(browser, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><body>{windows()._repr_html_()}", encoding="utf-8")
     look = """[...document.querySelectorAll("input[type=radio]")].map((radio) => {
@@ -261,16 +260,15 @@ def test_the_figure_shows_strangers_only_when_the_mask_is_forgotten(tmp_path):
       const count = (name) => document.querySelectorAll(".token." + name).length;
       return [count("seen") + count("chosen"), count("stranger")];
     })"""
-    with Chromium() as browser:
-        browser.open(page)
-        sizes = browser.evaluate(look)
-        deeper = """(() => {
-          document.querySelectorAll("input[type=radio]")[2].click();
-          const blocks = document.querySelectorAll("input[type=range]")[2];
-          blocks.value = 2; blocks.dispatchEvent(new Event("input"));
-          return document.querySelector(".message").textContent;
-        })()"""
-        text = browser.evaluate(deeper)
+    browser.open(page)
+    sizes = browser.evaluate(look)
+    deeper = """(() => {
+      document.querySelectorAll("input[type=radio]")[2].click();
+      const blocks = document.querySelectorAll("input[type=range]")[2];
+      blocks.value = 2; blocks.dispatchEvent(new Event("input"));
+      return document.querySelector(".message").textContent;
+    })()"""
+    text = browser.evaluate(deeper)
     assert sizes == [[64, 0], [16, 0], [8, 0], [8, 8]]
     assert "32 of 64 tokens" in text
 

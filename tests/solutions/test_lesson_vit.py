@@ -6,7 +6,6 @@ import json
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 from torch.nn import functional as F
 
@@ -420,12 +419,6 @@ def test_interpolated_positions_start_and_end_above_new_ones():
     found = [kept(grown, seed=seed) for seed in SEEDS]
     kinds = {name: torch.tensor([one[name] for one in found]) for name in ("interpolated", "new")}
     assert (kinds["interpolated"].mean(0) > kinds["new"].mean(0)).all()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 def test_the_figure_shows_the_chosen_order_and_both_answers(browser, tmp_path):
