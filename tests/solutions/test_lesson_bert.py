@@ -16,7 +16,6 @@ from solutions.experiments import kept
 from solutions.experiments.bert import (
     GENTLE,
     RATES,
-    RUNS,
     baseline,
     fine_tune,
     new_bert,
@@ -358,11 +357,6 @@ def test_the_divergence_is_zero_for_the_exact_odds_and_as_computed_by_hand_other
     assert divergence(exact, exact) == 0
     by_hand = 0.5 * math.log(0.5 / 0.25) * 2
     assert float(divergence(exact, torch.tensor([0.25, 0.25, 0.5]))) == pytest.approx(by_hand)
-
-
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
 
 
 def test_the_conclusion_of_the_notebook_holds_for_twenty_seeds():

@@ -1,6 +1,5 @@
 """The lesson encoder_decoder: the reference beside PyTorch, its properties, the page's results."""
 
-import json
 import math
 
 import pytest
@@ -273,11 +272,6 @@ def test_the_mask_decides_who_can_write_for_several_seeds():
         proper, peek = found["with the mask"], found["without"]
         assert sum(peek["loss"][-5:]) < sum(proper["loss"][-5:])
         assert peek["right"] < 0.2 * proper["right"]
-
-
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in runs.RUNS]
-    assert len(set(names)) == len(names)
 
 
 def test_the_figure_shows_the_recorded_runs(browser, tmp_path):

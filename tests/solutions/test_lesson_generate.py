@@ -15,7 +15,6 @@ from solutions.data.tiny_tales import draw_story, entropy
 from solutions.experiments import kept
 from solutions.experiments.generate import (
     LENGTHS,
-    RUNS,
     SEEDS,
     SETTINGS,
     WIDTHS,
@@ -340,14 +339,6 @@ def test_a_hero_with_a_friend_of_the_same_name_is_seen():
     same = [*story]
     same[same.index("called") + 1] = same[1]
     assert own_friend(same) and judged([same, same[:-1], ["yellow"]])["own friend"] == 2 / 3
-
-
-def test_the_page_asks_for_the_runs_that_are_kept():
-    text = (ROOT / "book" / "generate.md").read_text(encoding="utf-8")
-    assert "kept(drawn, seed=seed, n=80)" in text
-    assert "kept(searched, seed=seed, n=3)" in text
-    assert "kept(one_more_token, lengths=LENGTHS, repeats=11)" in text
-    assert {"n": 80, "seed": 0} in [arguments for _, arguments in RUNS]
 
 
 def test_the_figure_holds_the_odds_of_model_and_grammar():

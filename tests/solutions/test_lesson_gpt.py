@@ -1,6 +1,5 @@
 """The lesson gpt: the model beside `transformers`, the grammar's exact odds, the page's results."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import product
@@ -26,7 +25,7 @@ from solutions.data.tiny_tales import (
     tell,
 )
 from solutions.experiments import kept
-from solutions.experiments.gpt import RUNS, SEEDS, pieces, shakespeare, tales
+from solutions.experiments.gpt import SEEDS, pieces, shakespeare, tales
 from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
@@ -318,11 +317,6 @@ def test_pieces_are_compared_in_bits_a_character():
     found = kept(pieces, n_vocab=512, steps=400)
     assert found["bits"] == pytest.approx(found["nats"] / found["characters"] / math.log(2))
     assert found["characters"] > 1.8 and found["bits"] < 2.7
-
-
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
 
 
 def test_the_figure_shows_the_odds_and_the_divergence_of_the_chosen_word(browser, tmp_path):

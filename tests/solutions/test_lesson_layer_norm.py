@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from solutions.batch_norm import BatchNorm, NoNorm, batch_norm
 from solutions.experiments import kept
-from solutions.experiments.layer_norm import RUNS, rate_sweep, small_batches, warm_up
+from solutions.experiments.layer_norm import rate_sweep, small_batches, warm_up
 from solutions.figures.two_norms import ROWS, two_norms
 from solutions.layer_norm import LayerNorm, RMSNorm, TransformerBlock, layer_norm
 from solutions.studies.block_tower import N_VOCAB, BlockTower, depth_profile, draw_reversals
@@ -185,11 +185,6 @@ def test_batch_norm_fails_at_batches_of_two_and_is_as_good_at_32():
     assert right["batch", 2].max() < right["none", 2].min() < right["layer", 2].min()
     assert right["batch", 2].max() < 0.5 < 0.6 < right["layer", 2].min()
     assert abs(right["batch", 32].mean() - right["layer", 32].mean()) < 0.05
-
-
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
 
 
 def cells(browser: Page, which: str) -> torch.Tensor:

@@ -13,10 +13,9 @@ from solutions.data import fashion_mnist
 from solutions.data.digits import all_digits, few_training_digits, split_digits
 from solutions.data.warp import warp
 from solutions.experiments import fashion, kept
-from solutions.experiments.__main__ import wanted
+from solutions.experiments.listed import wanted
 from solutions.experiments.vit import (
     LABELS,
-    RUNS,
     SEEDS,
     build,
     digits,
@@ -356,11 +355,6 @@ def test_only_the_model_with_positions_notices_for_twenty_seeds():
         seen = shuffle_test(ViT, seed)
         assert seen["with"]["changed"] > 0.6 and seen["without"]["changed"] < 0.01
         assert seen["with"]["right"] > 0.8 and 0.35 < seen["without"]["right"] < 0.65
-
-
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
 
 
 def scores(kind: str) -> torch.Tensor:
