@@ -25,6 +25,7 @@ from solutions.experiments.generate import (
     searched,
     storyteller,
 )
+from solutions.figures.figure import IMPORT
 from solutions.figures.nucleus import nucleus
 from solutions.generate import generate, sample_next, top_k_filter, top_p_filter
 from solutions.gpt import GPT, GPTConfig
@@ -357,7 +358,8 @@ def test_the_figures_cut_is_that_of_the_filters():
 
     scores = (2 * torch.randn(12, dtype=torch.float64)).tolist()
     script = ROOT / "solutions" / "figures" / "nucleus.js"
-    source = script.read_text(encoding="utf-8").split("function render")[0]
+    text = script.read_text(encoding="utf-8")
+    source = text.split(IMPORT)[1].split("function render")[0]
     ask = f"""
     const scores = {json.dumps(scores)};
     const odds = heated(scores, 1.5);

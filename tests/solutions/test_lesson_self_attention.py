@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from autograder.lessons.self_attention import WHAT_ORDER_DOES, puzzle
+from autograder.lessons.self_attention import puzzle, what_order_does
 from solutions import self_attention as lesson
 from solutions.data.mentions import IGNORED, NAMES, UNTOLD, describe, draw_mentions
 from solutions.experiments import kept
@@ -46,8 +46,8 @@ def test_reordering_the_words_reorders_the_outputs_and_keeps_their_mean(draw):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_conclusion_about_the_order_holds_for_every_seed(seed):
-    found = WHAT_ORDER_DOES.probe(lesson, seed)
-    assert WHAT_ORDER_DOES.decide(found) == "b"
+    found = what_order_does.QUESTION.probe(lesson, seed)
+    assert what_order_does.QUESTION.decide(found) == "b"
     assert found["in_place"] > 0.1 and found["moved_along"] < 1e-5
 
 
