@@ -8,8 +8,6 @@ import ast
 import importlib
 import inspect
 import re
-import textwrap
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,9 @@ from autograder.checks.cells import Check, check_id, check_text
 from autograder.checks.question import Choice, Conclusion, Exercise, Lesson
 from autograder.checks.slips import source_of
 from autograder.lessons import load
-from autograder.repository import EXERCISES, ROOT, address, colab, order
+from autograder.release.gpu_runtime import gpu_metadata, trains
+from autograder.release.setup_cell import FOLDED, setup_text
+from autograder.repository import EXERCISES, colab, order
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -40,9 +40,11 @@ def author(lesson: str) -> NotebookNode:
     path = EXERCISES / f"{lesson}.md"
     notebook = read_myst_markdown_notebook(path.read_text(encoding="utf-8"))
     cells = [_authored(cell, load(lesson)) for cell in notebook.cells]
-    cells.insert(1, _cell("code", setup_text(lesson), f"{lesson}-setup", locked=True))
+    setup = _cell("code", setup_text(lesson, trains(cells)), f"{lesson}-setup", locked=True)
+    setup.metadata.update(FOLDED)
+    cells.insert(1, setup)
     cells[0].source = _with_badge(cells[0].source, lesson)
-    made = nbformat.v4.new_notebook(cells=cells, metadata=_metadata())
+    made = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(cells))
     _verify_ids(made, lesson)
     _verify_points(made, load(lesson))
     nbformat.validate(made)
@@ -57,7 +59,7 @@ def release(notebook: NotebookNode) -> NotebookNode:
     made = nbformat.from_dict(notebook)
     for name in STEPS.split():
         made, resources = getattr(steps, name)().preprocess(made, resources)
-    made.metadata = _metadata()
+    made.metadata = nbformat.from_dict(notebook.metadata)
     return made
 
 
@@ -81,32 +83,9 @@ def release_all() -> dict[str, bool]:
     }
 
 
-def _metadata() -> NotebookNode:
-    return nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
-
-
-def tag() -> str:
-    """Return the tag that notebooks install from; the version is written in pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return f"v{project['version']}"
-
-
-def setup_text(lesson: str) -> str:
-    """Return the first code cell: install on Colab, and make sure the packages are ours."""
-    command = f'pip install "git+{address()}@{tag()}"'
-    return textwrap.dedent(
-        f"""\
-        import sys
-
-        if "google.colab" in sys.modules:
-            %{command.replace("install", "install -q")}
-        try:
-            from autograder import check
-            from solutions import COURSE
-        except ImportError:
-            raise ImportError('The packages of this course are not here. Run: {command}') from None
-        print(f"{{COURSE}}, lesson {lesson}: ready.")"""
-    )
+def _metadata(cells: list[NotebookNode]) -> NotebookNode:
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, **gpu_metadata(cells)}
+    return nbformat.from_dict(metadata)
 
 
 def _with_badge(text: str, lesson: str) -> str:
