@@ -103,8 +103,11 @@ def _build(home: Path, python: str, with_torch: bool) -> None:
     pip = [environment_python(home), "-m", "pip", "install", "-q", *wanted]
     subprocess.run(pip, check=True, timeout=1800)
     if not with_torch:
+        site = site_packages(home)
+        there = {d.name.lower() for d in importlib.metadata.distributions(path=[str(site)])}
         for name in closure("torch"):
-            link(name, site_packages(home))
+            if name.lower() not in there:
+                link(name, site)
 
 
 @contextmanager
@@ -125,6 +128,8 @@ def layer(below: Path, home: Path) -> Path:
 
 
 def outer_environment() -> dict[str, str]:
-    """Return the environment variables without those of the tests' own Python."""
+    """Return the environment variables without those of the tests' own Python; one thread."""
     ours = ("PYTHON", "NBGRADER", "VIRTUAL_ENV")
-    return {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    return {k: v for k, v in os.environ.items() if not k.startswith(ours)} | {
+        "OMP_NUM_THREADS": "1"
+    }
