@@ -81,10 +81,10 @@ def colab_environment() -> Path:
     the interpreter and the torch are ours: the other versions are a small download.
     """
     named = os.environ.get("COLAB_PYTHON")
-    python = shutil.which(named or sys.executable)
-    if python is None:
-        raise FileNotFoundError(f"COLAB_PYTHON={named}: there is no such interpreter.")
-    version = subprocess.run([python, "-VV"], capture_output=True, text=True, check=True).stdout
+    python = shutil.which(named or sys.executable) or str(named)
+    version = _output(python, "-VV")
+    if not version:
+        raise FileNotFoundError(f"COLAB_PYTHON: {python} does not start. Name a Python 3.13.")
     torch = "" if named else importlib.metadata.version("torch")
     key = hashlib.sha256(f"{PINS.read_text()}{version}{torch}".encode()).hexdigest()[:12]
     home = ROOT / "_build" / "colab" / key
@@ -94,6 +94,14 @@ def colab_environment() -> Path:
             _build(home, python, with_torch=bool(named))
             (home / "ready").touch()
     return home
+
+
+def _output(*command: str) -> str:
+    """Return what a command prints; nothing if it cannot be run."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout
+    except OSError:
+        return ""
 
 
 def _build(home: Path, python: str, with_torch: bool) -> None:
