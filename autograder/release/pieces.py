@@ -5,6 +5,7 @@ import html
 from autograder.checks.markup import marked
 from autograder.checks.question import Exercise
 from autograder.lessons import load
+from autograder.release.gpu_runtime import runtime_words
 from autograder.repository import colab
 
 
@@ -26,7 +27,7 @@ def practice(lesson: str) -> Html:
         '<p class="course-practice"><strong>Practice.</strong> '
         f"{len(questions)} checked exercises worth {points} points and one written answer: "
         f'<a href="{colab(f"exercises/{lesson}.ipynb")}">open the notebook in Colab</a>, or open '
-        f"<code>exercises/{lesson}.ipynb</code> in Jupyter.</p>"
+        f"<code>exercises/{lesson}.ipynb</code> in Jupyter.{runtime_words(lesson)}</p>"
     )
 
 

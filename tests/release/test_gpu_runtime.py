@@ -12,6 +12,7 @@ from autograder.course.repair import repair
 from autograder.course.sample import stripped
 from autograder.release.gpu_runtime import trains
 from autograder.release.notebooks import author, release
+from autograder.release.pieces import practice
 from autograder.repository import EXERCISES, order
 
 ASKED = {"accelerator": "GPU", "colab": {"gpuType": "T4", "provenance": []}}
@@ -47,6 +48,11 @@ def test_the_lessons_that_end_in_a_training_are_among_them():
 def test_a_cell_trains_if_it_calls_for_a_device(source, expected):
     assert trains([nbformat.v4.new_code_cell(source)]) is expected
     assert not trains([nbformat.v4.new_markdown_cell(source)])
+
+
+def test_a_lessons_page_says_how_to_change_the_runtime_exactly_if_its_notebook_trains():
+    assert "Runtime → Change runtime type" in practice(TRAINING).text
+    assert "Runtime" not in practice(OTHER).text
 
 
 def test_release_and_repair_keep_the_request_even_if_colab_lost_it():
