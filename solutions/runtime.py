@@ -1,12 +1,12 @@
-"""Tell a learner, at the head of a notebook, what it runs on and what will be kept."""
+"""Tell a learner, at the head of a notebook, what it runs on and what will be kept.
+
+Every notebook imports this, so what only a training needs is imported where it is used.
+"""
 
 import sys
 
-import torch
-
 from solutions import COURSE
 from solutions.keeping import folder, on_drive
-from solutions.train import pick_device
 
 
 def ready(lesson: str, trains: bool = False) -> None:
@@ -22,6 +22,10 @@ def in_colab() -> bool:
 
 def device_text() -> str:
     """Return which recipe will be trained on what, and how to get a GPU where there is none."""
+    import torch
+
+    from solutions.train import pick_device
+
     device = pick_device()
     if device.type == "cuda":
         return f"GPU found ({torch.cuda.get_device_name()}): trainings take their large recipe."

@@ -11,7 +11,8 @@ from autograder.repository import ROOT, address, branch
 FOLDED = {"cellView": "form"}  # Colab's metadata for a cell of which only the title shows
 
 # git's exit code tells apart what pip's would not: 2 says that the hub was reached but has no such
-# tag. A package is ours if it holds a file that ours has, which is seen without importing it.
+# tag. A package is ours if it holds a file that ours has, which is seen without importing it;
+# these two files are also in the packages behind the wall.
 CELL = """\
 # @title Run this cell first: on Colab it installs the course
 import importlib.util, subprocess, sys
@@ -27,7 +28,7 @@ if "google.colab" in sys.modules:
     elif answer != 0:
         raise ConnectionError(f"{{hub}} was not reached. Is there a network? Try again soon.")
     %pip install -q "git+{{hub}}@{{version}}"
-for name, part in {{"solutions": "runtime.py", "autograder": "checks"}}.items():
+for name, part in {{"solutions": "runtime.py", "autograder": "puzzle.py"}}.items():
     found = importlib.util.find_spec(name)
     if not found or not found.origin:
         raise ImportError(f'The course is not here. Run: pip install "git+{{hub}}@{{version}}"')

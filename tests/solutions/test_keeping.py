@@ -115,7 +115,7 @@ def test_a_run_whose_runtime_was_taken_away_ends_to_the_bit_as_one_never_disturb
 
 def test_on_colab_a_learner_is_told_how_to_keep_what_is_trained(drive, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "google.colab", object())
-    monkeypatch.setattr(runtime, "pick_device", lambda: torch.device("cpu"))
+    monkeypatch.setattr("solutions.train.pick_device", lambda: torch.device("cpu"))
     runtime.ready("gpt", trains=True)
     said = capsys.readouterr().out
     assert f"kept in {drive / COURSE}" in said and "T4 GPU" in said
@@ -125,7 +125,7 @@ def test_on_colab_a_learner_is_told_how_to_keep_what_is_trained(drive, monkeypat
 
 
 def test_with_a_gpu_its_name_and_the_large_recipe_are_announced(monkeypatch):
-    monkeypatch.setattr(runtime, "pick_device", lambda: torch.device("cuda"))
+    monkeypatch.setattr("solutions.train.pick_device", lambda: torch.device("cuda"))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
     assert runtime.device_text() == "GPU found (Tesla T4): trainings take their large recipe."
 
