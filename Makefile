@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export OMP_NUM_THREADS := 1
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: course train fashion book serve release verify grade-demo screenshots lint test bench clean
+.PHONY: course train fashion book serve release verify grade-demo screenshots lint test colab bench clean
 
 .venv/ready: requirements.txt pyproject.toml .ci/setup
 	@bash .ci/setup
@@ -51,6 +51,11 @@ test: .venv/ready lint train ## Everything that must hold before a change lands
 	$(PYTHON) book/machinery/build.py --strict
 	$(PYTHON) -m autograder verify --seeds 2
 	$(PYTHON) -m pytest -n 2 --dist loadfile --durations 15
+
+colab: export COLAB_PYTHON ?= python3.13
+colab: export COLAB_LESSONS := all
+colab: .venv/ready ## Run every answered notebook at Colab's versions (its torch and CUDA are 5 GB, fetched once)
+	$(PYTHON) -m pytest tests/release/test_colab.py tests/release/test_setup_cell.py
 
 bench: .venv/ready ## Measure, side by side, and write _build/bench.json
 	$(PYTHON) -m tests.bench

@@ -109,9 +109,9 @@ def stripped(lesson: str) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs = [nbformat.v4.new_output("stream", text="an old output\n")]
     made.nbformat_minor = 0
-    made.metadata = nbformat.from_dict(
-        {"colab": {"provenance": []}, "kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    )
+    colab = {"name": f"Copy of {lesson}.ipynb", "provenance": []}
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    made.metadata = nbformat.from_dict({"colab": colab, "kernelspec": kernel})
     return made
 
 
@@ -185,9 +185,8 @@ def hand_in(course: Course, lesson: str) -> list[str]:
         folder = course.path("submitted", name, lesson)
         folder.mkdir(parents=True, exist_ok=True)
         data = work if isinstance(work, bytes) else json.dumps(work).encode()
-        renamed = isinstance(work, NotebookNode) and "colab" in work.metadata
-        file = f"Copy of {lesson}.ipynb" if renamed else f"{lesson}.ipynb"
-        (folder / file).write_bytes(data)
+        saved = work.metadata.get("colab", {}) if isinstance(work, NotebookNode) else {}
+        (folder / saved.get("name", f"{lesson}.ipynb")).write_bytes(data)
     return names
 
 

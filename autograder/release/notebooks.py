@@ -5,8 +5,6 @@ holds the reference answers between nbgrader's markers; the released one has emp
 """
 
 import re
-import textwrap
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,10 @@ from autograder.errors import ReleaseError
 from autograder.lessons import load
 from autograder.release.authored import Block, authored, new_cell, task_id
 from autograder.release.exercise_file import place, text_of
+from autograder.release.gpu_runtime import gpu_metadata, trains
 from autograder.release.names import unbound
-from autograder.repository import EXERCISES, ROOT, address, colab, order
+from autograder.release.setup_cell import FOLDED, setup_text
+from autograder.repository import EXERCISES, colab, order
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 STEPS = "LockCells ClearSolutions ClearOutput ClearHiddenTests ComputeChecksums CheckCellMetadata"
@@ -32,12 +32,14 @@ def author(lesson: str) -> NotebookNode:
     found = _blocks(load(lesson))
     cells = [authored(block) for block in found]
     lines = {cell.id: block.line for cell, block in zip(cells, found, strict=True)}
-    cells.insert(1, new_cell("code", setup_text(lesson), f"{lesson}-setup", locked=True))
+    setup = new_cell("code", setup_text(lesson, trains(cells)), f"{lesson}-setup", locked=True)
+    setup.metadata.update(FOLDED)
+    cells.insert(1, setup)
     cells[0].source = _with_badge(cells[0].source, lesson)
     # before nbformat sees the cells: it would rename the second of two with one id, unasked
     _verify(cells, load(lesson), lines)
     _verify_names(cells, lesson, lines)
-    made = nbformat.v4.new_notebook(cells=cells, metadata=_metadata())
+    made = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(cells))
     nbformat.validate(made)
     return made
 
@@ -65,7 +67,7 @@ def release(notebook: NotebookNode) -> NotebookNode:
     made = nbformat.from_dict(notebook)
     for name in STEPS.split():
         made, resources = getattr(steps, name)().preprocess(made, resources)
-    made.metadata = _metadata()
+    made.metadata = nbformat.from_dict(notebook.metadata)
     return made
 
 
@@ -90,32 +92,9 @@ def release_all() -> dict[str, bool]:
     }
 
 
-def _metadata() -> NotebookNode:
-    return nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
-
-
-def tag() -> str:
-    """Return the tag that notebooks install from; the version is written in pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return f"v{project['version']}"
-
-
-def setup_text(lesson: str) -> str:
-    """Return the first code cell: install on Colab, and make sure the packages are ours."""
-    command = f'pip install "git+{address()}@{tag()}"'
-    return textwrap.dedent(
-        f"""\
-        import sys
-
-        if "google.colab" in sys.modules:
-            %{command.replace("install", "install -q")}
-        try:
-            from autograder import check
-            from solutions import COURSE
-        except ImportError:
-            raise ImportError('The packages of this course are not here. Run: {command}') from None
-        print(f"{{COURSE}}, lesson {lesson}: ready.")"""
-    )
+def _metadata(cells: list[NotebookNode]) -> NotebookNode:
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, **gpu_metadata(cells)}
+    return nbformat.from_dict(metadata)
 
 
 def _with_badge(text: str, lesson: str) -> str:

@@ -6,6 +6,7 @@ from autograder.checks.markup import marked
 from autograder.checks.question import Exercise
 from autograder.lessons import load
 from autograder.release.exercise_file import written_answers
+from autograder.release.gpu_runtime import runtime_words
 from autograder.repository import colab
 
 
@@ -29,7 +30,7 @@ def practice(lesson: str) -> Html:
         '<p class="course-practice"><strong>Practice.</strong> '
         f"{_counted(checked, 'checked exercise').capitalize()} worth {points} points{words}: "
         f'<a href="{colab(f"exercises/{lesson}.ipynb")}">open the notebook in Colab</a>, or open '
-        f"<code>exercises/{lesson}.ipynb</code> in Jupyter.</p>"
+        f"<code>exercises/{lesson}.ipynb</code> in Jupyter.{runtime_words(lesson)}</p>"
     )
 
 

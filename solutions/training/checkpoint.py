@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.amp import GradScaler
 from torch.optim import Optimizer
 
+from solutions.keeping import kept
 from solutions.training.best_weights import Best
 from solutions.training.between_steps import Moment
 
@@ -32,7 +33,7 @@ class Checkpoint:
         moment: Moment,
         best: Best,
     ):
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else kept(path)  # a bare name: on Drive, if any
         self.recipe, self.model, self.optimiser = asdict(recipe), model, optimiser
         self.scaler, self.moment, self.best = scaler, moment, best
 

@@ -89,9 +89,7 @@ def train(
     generator = torch.Generator().manual_seed(recipe.seed)
     torch.manual_seed(recipe.seed)  # dropout draws from the global generator
     optimiser = make_optimiser(model, recipe)
-    half = torch.autocast(device.type, half_type(), enabled=device.type == "cuda")
-    scaled = device.type == "cuda" and half_type() is torch.float16  # its small numbers run out
-    scaler = torch.amp.GradScaler(device.type, enabled=scaled)
+    half, scaler = precision(device)
     history, best, moment = History(), Best(recipe.lowest), Moment(model, generator)
     kept = Checkpoint(keep, recipe, model, optimiser, scaler, moment, best)
     kept.take_up(history)
@@ -196,6 +194,14 @@ def half_type() -> torch.dtype:
     """Return the 16-bit type to compute in: bfloat16 where the GPU has it (a T4 has not)."""
     has = torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.bfloat16 if has or not torch.cuda.is_available() else torch.float16
+
+
+def precision(device: torch.device) -> tuple[torch.autocast, torch.amp.GradScaler]:
+    """Return how to compute on a device: on a GPU in 16 bits, with a scaled loss where needed."""
+    gpu, half = device.type == "cuda", half_type()
+    scaled = gpu and half is torch.float16  # its small numbers run out
+    scaler = torch.amp.GradScaler(device.type, enabled=scaled)
+    return torch.autocast(device.type, half, enabled=gpu), scaler
 
 
 def _evaluate(model: nn.Module, evaluate: Callable | None, history: History) -> None:

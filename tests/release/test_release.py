@@ -122,7 +122,7 @@ def test_every_cell_has_an_id_of_its_own_that_is_made_from_its_name(released, le
 def test_the_notebook_is_valid_and_has_no_more_metadata_than_it_needs(released, lesson):
     notebook = nbformat.from_dict(json.loads(as_text(released[lesson])))
     nbformat.validate(notebook)
-    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert set(notebook.metadata) - {"accelerator", "colab"} == {"kernelspec", "language_info"}
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -132,12 +132,6 @@ def test_every_code_cell_is_python_that_compiles(released, lesson):
     for cell in released[lesson].cells:
         if cell.cell_type == "code":
             compile(TransformerManager().transform_cell(cell.source), cell.id, "exec")
-
-
-def test_notebooks_install_the_version_of_the_project(tmp_path, monkeypatch):
-    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "9.8.7"\n')
-    monkeypatch.setattr(release, "ROOT", tmp_path)
-    assert release.setup_text("warm_up").count('@v9.8.7"') == 2
 
 
 def test_a_function_is_released_with_its_docstring_and_an_empty_body(released):

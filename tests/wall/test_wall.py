@@ -13,12 +13,14 @@ import torch
 
 from autograder.checks.question import Conclusion
 from autograder.lessons import load
+from autograder.release.setup_cell import setup_text
 from autograder.seam.link import LinkError
 from autograder.seam.probe import call, observe
 from autograder.seam.wire import Died, Raised
 from autograder.wall.furnish import hidden_modules
 from autograder.wall.session import CRASHED, TIMED_OUT, Session
 from autograder.wall.wall import Wall, why_not
+from solutions import COURSE
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 
@@ -53,6 +55,14 @@ def test_an_exception_arrives_as_one(session):
     session.cell("a", "def fail(x):\n    raise ValueError('why')")
     seen = session.observe(call, ("fail", (torch.ones(1),), {}))
     assert isinstance(seen, Raised) and (seen.type_name, seen.text) == ("ValueError", "why")
+
+
+def test_the_set_up_cell_finds_its_packages_and_imports_no_training_for_a_lesson_without(session):
+    assert printed(session, setup_text("multi_head")) == f"{COURSE}, lesson multi_head: ready."
+    assert (
+        printed(session, "import sys\nprint('solutions.training.loop' in sys.modules)") == "False"
+    )
+    assert "No GPU" in printed(session, setup_text("multi_head", trains=True))
 
 
 def test_the_code_is_nobody_in_a_world_of_its_own(session):
