@@ -32,6 +32,7 @@ from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
 from solutions.multi_head import MultiHeadAttention
+from solutions.position import apply_rotary
 from solutions.queries_keys_values import causal_mask
 from solutions.studies.ngrams import NGram
 from solutions.studies.shakespeare_recipes import EARLIER, GPU, LATER, N_CHARACTERS
@@ -194,12 +195,43 @@ def test_a_step_lowers_the_loss_and_padding_and_perplexity_count_tokens():
     assert float(perplexity(torch.tensor([0.0, math.log(16)]), torch.tensor([30, 10]))) == 2.0
 
 
-def test_everything_runs_on_the_meta_device():
-    for config in (TINY, replace(TINY, positions="rotary", norm="rms", n_embd=16)):
-        ids = torch.zeros(2, 6, dtype=torch.long, device="meta")
-        model = GPT(config).to("meta")
-        assert model(ids).shape == (2, 6, 11)
-        assert next_token_loss(model, ids).shape == ()
+ROTARY = replace(TINY, positions="rotary", norm="rms", n_embd=16)
+
+
+@pytest.mark.parametrize("config", [TINY, ROTARY, CONFIG, EARLIER[0], LATER[0], GPU[0]])
+def test_every_model_of_the_lesson_runs_on_the_meta_device(config):
+    ids = torch.zeros(2, config.block_size, dtype=torch.long, device="meta")
+    model = GPT(config).to("meta")
+    assert model(ids).shape == (2, config.block_size, config.vocab_size)
+    assert next_token_loss(model, ids).shape == ()
+
+
+@pytest.mark.parametrize("config", [TINY, ROTARY])
+def test_masks_and_angles_are_made_once_and_live_on_the_device_of_the_model(config, monkeypatch):
+    model = GPT(config)
+    kept_there = dict(model.to("meta").named_buffers())
+    assert "mask" in kept_there and all(x.device.type == "meta" for x in kept_there.values())
+    assert not any(name in model.state_dict() for name in kept_there)
+
+    def anew(*_, **__):
+        raise AssertionError("made anew in a forward pass")
+
+    for where, name in (("gpt", "causal_mask"), ("gpt_block", "sinusoidal_positions")):
+        monkeypatch.setattr(f"solutions.{where}.{name}", anew)
+    model(torch.zeros(2, 6, dtype=torch.long, device="meta"))
+
+
+def test_the_kept_angles_turn_as_apply_rotary_does():
+    attention = FastAttention(ROTARY)
+    for start in (0, 2):
+        for dtype in (torch.float32, torch.bfloat16):
+            x = torch.randn(2, 2, 5, 8, dtype=dtype)
+            assert torch.equal(attention.turned(x, start), apply_rotary(x, start))
+
+
+def test_a_rotary_model_names_both_numbers_where_a_text_is_too_long():
+    with pytest.raises(ValueError, match=r"8 tokens.*block_size is 7"):
+        GPT(ROTARY)(torch.zeros(1, 8, dtype=torch.long))
 
 
 def some_stories(n: int, seed: int = 0) -> list[list[str]]:
