@@ -51,7 +51,8 @@ def open_any(source: str) -> SavedModel:
     """Open a model by its file, or GPT-2 by its folder or its name on the hub."""
     if Path(source).suffix == ".safetensors" and not Path(source).with_name("merges.txt").exists():
         return open_model(source)
-    return SavedModel(load_gpt2(source), load_gpt2_tokenizer(source))
+    tokenizer = load_gpt2_tokenizer(source)  # first: it is the smaller file
+    return SavedModel(load_gpt2(source), tokenizer)
 
 
 def main(arguments: list[str]) -> int:
