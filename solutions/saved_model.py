@@ -31,9 +31,9 @@ class SavedModel:
 def save_model(path: Path | str, saved: SavedModel) -> Path:
     """Write a model whole, as one file to keep or to share; half a file never counts."""
     path = Path(path)
-    weights = {
+    weights = {  # parameters only: a mask that a model keeps is made anew
         name: x.detach().cpu().contiguous().clone()
-        for name, x in saved.model.state_dict().items()
+        for name, x in saved.model.named_parameters(remove_duplicate=False)
         if not (saved.model.config.tied and name == "head.weight")  # the token table once more
     }
     notes = {
