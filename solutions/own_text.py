@@ -72,8 +72,8 @@ def downloaded(address: str) -> bytes:
         asked = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0"})
         with urllib.request.urlopen(asked, timeout=30) as answer:
             data = answer.read(LARGEST + 1)
-    except (OSError, ValueError, urllib.error.URLError) as error:
-        reason = getattr(error, "reason", error)
+    except (OSError, ValueError) as error:  # urllib's own errors are OSErrors
+        reason = error.code if isinstance(error, urllib.error.HTTPError) else error
         raise ValueError(
             f"own_text: {address} could not be fetched ({reason}). Check the address and the "
             "network, or download the file and give its path."
