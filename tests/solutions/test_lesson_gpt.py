@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -28,12 +29,14 @@ from solutions.data.tiny_tales import (
 )
 from solutions.experiments import kept
 from solutions.experiments.gpt import RUNS, SEEDS, pieces, shakespeare, tales
+from solutions.experiments.gpt_shakespeare import STAGES
 from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
 from solutions.multi_head import MultiHeadAttention
 from solutions.position import apply_rotary
 from solutions.queries_keys_values import causal_mask
+from solutions.studies.forgetful_teller import KIND, SLOTS, ForgetfulTeller
 from solutions.studies.ngrams import NGram
 from solutions.studies.shakespeare_recipes import EARLIER, GPU, LATER, N_CHARACTERS
 from solutions.studies.tales_model import CONFIG, PAD, gap, held_out, words_of
@@ -350,6 +353,56 @@ def test_the_quiet_start_is_behind_and_few_stories_are_learned_by_heart():
     assert float(few["loss"][-100:].mean()) < entropy() / 59.2  # below the floor: by heart
 
 
+def test_a_forgetful_teller_knows_the_frame_and_recalls_nothing():
+    stories = some_stories(800, seed=7)
+    teller = ForgetfulTeller(stories)
+    story = next(words for words in stories if "called" in words)
+    swapped = [*story]
+    place = len(story) - 1 - story[::-1].index("to") + 1  # "belongs to <owner>"
+    swapped[place] = next(name for name in SLOTS["name"] if name not in story)
+    before, after = (teller.nats(words) for words in (story, swapped))
+    assert abs(before - after) < 1.0  # a wrong owner surprises it no more than the right one
+    with pytest.raises(ValueError, match="never says"):
+        story_nats(swapped)
+    assert not set(SLOTS["pronoun"]) & set(SLOTS["name"]) and set(KIND) < set(WORDS)
+
+
+def test_a_part_of_the_way_from_trigram_to_floor_is_frame_and_most_is_memory():
+    (seen,) = draw_stories(3000, torch.Generator().manual_seed(0))
+    test, nats = held_out(200)
+    strip = [[i for i in row if i != PAD] for row in seen.tolist()]
+    new = [[i for i in row if i != PAD] for row in test.tolist()]
+    tokens = sum(len(row) - 1 for row in new)
+    teller = ForgetfulTeller(map(words_of, seen))
+    forgetful = sum(teller.nats(words_of(row)) for row in test) / tokens
+    trigram, fivegram = (sum(map(NGram(n, len(WORDS), strip).nats, new)) / tokens for n in (3, 5))
+    floor = float(nats.sum()) / tokens
+    assert floor < forgetful < fivegram < trigram
+    assert 0.2 < (trigram - forgetful) / (trigram - floor) < 0.4
+    rest = kept(tales, std=0.02, seed=0)["loss"][150:650]  # the plateau of the quiet start
+    assert abs(float(rest.mean()) - forgetful) < 0.05 and float(rest.std()) < 0.05
+
+
+def test_one_run_goes_from_noise_to_words_and_its_stages_are_in_order():
+    for recipe, (_, plan) in {"earlier": EARLIER, "later": LATER}.items():
+        run = kept(shakespeare, recipe=recipe)
+        steps = [score["step"] for score in run["scores"]]
+        assert steps[: 1 + len(STAGES)] == [0, *STAGES] and steps[-1] == plan.steps
+        assert len(run["samples"]) == len(steps)
+    losses = {score["step"]: score["validation"] for score in run["scores"]}
+    assert abs(losses[0] - math.log(65)) < 0.3
+    shown = [losses[step] for step in (0, 25, 50, 100, 200, 400, 800, 1600)]
+    assert shown == sorted(shown, reverse=True)
+    known = set(re.findall(r"[a-z']+", text().lower()))
+
+    def real(sample: str) -> float:
+        words = re.findall(r"[a-z']{3,}", sample.lower())
+        return sum(word in known for word in words) / len(words)
+
+    share = {step: real(sample) for step, sample in zip(steps, run["samples"], strict=True)}
+    assert share[0] < 0.1 < share[400] < share[1600] and share[1600] > 0.7
+
+
 def test_shakespeare_reaches_what_was_promised():
     assert kept(shakespeare, recipe="earlier")["validation"] <= 1.90
     assert kept(shakespeare, recipe="later")["validation"] <= 1.80
@@ -359,6 +412,8 @@ def test_pieces_are_compared_in_bits_a_character():
     found = kept(pieces, n_vocab=512, steps=400)
     assert found["bits"] == pytest.approx(found["nats"] / found["characters"] / math.log(2))
     assert found["characters"] > 1.8 and found["bits"] < 2.7
+    characters = kept(shakespeare, recipe="later", steps=400)["validation"] / math.log(2)
+    assert found["bits"] < characters - 0.1  # ahead at equal steps, both schedules finished
 
 
 def test_every_run_is_listed_once():
