@@ -27,8 +27,8 @@ MEASURED = {"characters": 1.98, "byte pairs": 3.38}
 # nanoGPT's documentation, for its run of the large recipe's size on Shakespeare by characters
 PUBLISHED = 1.4697
 DIFFERENCES = (
-    "nanoGPT's published run of this size; ours has biases, which nanoGPT's has not, its learning "
-    "rate falls to 0 in place of 0.0001, and a T4 computes in float16"
+    "nanoGPT's published run of this size;\n  ours has biases, which nanoGPT's has not, its "
+    "learning rate falls to 0 in place of 0.0001,\n  and a T4 computes in float16"
 )
 
 
@@ -106,8 +106,8 @@ def large_on_a_t4(text: str, by: str, n_vocab: int) -> str:
     loss = f"a validation loss of {known[0]:.2f} ({known[1]})" if known else "no loss known"
     return (
         f"the large recipe on a T4: at least {clock(total / T4)}, computed, not measured "
-        f"({total:.1e} operations at the card's published {T4:.1e} per second, which no program "
-        f"reaches); {loss}"
+        f"({total:.1e} operations\n  at the card's published {T4:.1e} per second, which no program "
+        f"reaches);\n  {loss}"
     )
 
 

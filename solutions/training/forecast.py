@@ -27,8 +27,8 @@ class Forecast:
     def __str__(self) -> str:
         said = f"{clock(self.seconds)} at {self.speed:,.0f} {self.unit}/s, measured for a second"
         if self.loss is None:
-            return f"predicted: {said}; no loss, since no such run is known"
-        return f"predicted: {said}; a validation loss of {self.loss:.2f} ({self.source})"
+            return f"predicted: {said};\n  no loss, since no such run is known"
+        return f"predicted: {said};\n  a validation loss of {self.loss:.2f} ({self.source})"
 
     def beside(self, history: History, loss: float) -> str:
         """Put the outcome beside what was expected."""
@@ -39,7 +39,9 @@ class Forecast:
             ("validation loss", expected, f"{loss:.2f}"),
             ("time", clock(self.seconds), f"{clock(history.seconds)} ({how})"),
         ]
-        return "\n".join(f"{name:<16} {before:>12} {after:>12}" for name, before, after in rows)
+        return "\n".join(
+            f"{name:<16} {before:<12} {after}".rstrip() for name, before, after in rows
+        )
 
 
 def forecast(
