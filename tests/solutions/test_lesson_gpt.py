@@ -400,7 +400,7 @@ def test_one_run_goes_from_noise_to_words_and_its_stages_are_in_order():
         return sum(word in known for word in words) / len(words)
 
     share = {step: real(sample) for step, sample in zip(steps, run["samples"], strict=True)}
-    assert share[0] < 0.1 < share[400] < share[1600] and share[1600] > 0.7
+    assert share[0] < 0.1 < share[400] < share[1600] and share[1600] > 0.5
 
 
 def test_shakespeare_reaches_what_was_promised():
