@@ -1,6 +1,7 @@
 """From scores to text: temper them, cut the tail off, draw a token, go on."""
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -74,7 +75,6 @@ def sample_next(
     return torch.multinomial(scores.softmax(-1), 1, generator=generator).squeeze(-1)
 
 
-@torch.no_grad()
 def generate(
     model: nn.Module,
     ids: Tensor,
@@ -88,30 +88,51 @@ def generate(
 ) -> Tensor:
     """Continue texts by n tokens: ids (B, T) -> (B, T + n), or shorter where all have ended.
 
-    After the token `end` a text is filled up with it. With `cached` every token is
-    read once; else the whole text is read again for each new one: the same scores,
-    more slowly. The generator lives on the device of the ids. The model reads T + n
-    - 1 tokens; its block_size must hold them.
+    After the token `end` a text is filled up with it. The generator lives on the device of the
+    ids. How long texts are read, and what `cached` does, is the rule of `stream`.
     """
-    needed, room = ids.size(-1) + n - 1, model.config.block_size
-    if needed > room:
-        raise ValueError(
-            f"generate: the model would have to look back on {needed} tokens, its block_size is "
-            f"{room}; ask for fewer tokens or begin with a shorter text."
-        )
-    was_training = model.training
+    new = stream(model, ids, n, generator, temperature, top_k, top_p, end, cached)
+    return torch.cat([ids, *(token.unsqueeze(-1) for token in new)], dim=-1)
+
+
+@torch.no_grad()
+def stream(
+    model: nn.Module,
+    ids: Tensor,
+    n: int,
+    generator: torch.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    end: int | None = None,
+    cached: bool = True,
+) -> Iterator[Tensor]:
+    """Yield the tokens of `generate` one by one as they are drawn, (B) each.
+
+    The model looks at a window of the text, at first all of it. Where the window has become
+    longer than block_size it is cut to its last block_size // 2 tokens, which are read again
+    from position 0; from there it grows anew. With `cached` every token of a window is read
+    once; else the whole window is read again for each new one: the same text, more slowly.
+    """
+    room, was_training = model.config.block_size, model.training
     model.eval()
-    cache, unread = KVCache(len(model.blocks)), ids
+    window = unread = ids
+    cache = KVCache(len(model.blocks))
     done = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
-    for _ in range(n):
-        scores = (cache.read(model, unread) if cached else model(ids))[:, -1]
-        new = sample_next(scores, generator, temperature, top_k, top_p)
-        if end is not None:
-            new = new.masked_fill(done, end)
-            done = done | (new == end)
-        unread = new.unsqueeze(-1)  # (B, 1)
-        ids = torch.cat([ids, unread], dim=-1)
-        if done.all():
-            break
-    model.train(was_training)
-    return ids
+    try:
+        for _ in range(n):
+            if window.size(-1) > room:
+                window = unread = window[:, -max(1, room // 2) :]
+                cache = KVCache(len(model.blocks))
+            scores = (cache.read(model, unread) if cached else model(window))[:, -1]
+            new = sample_next(scores, generator, temperature, top_k, top_p)
+            if end is not None:
+                new = new.masked_fill(done, end)
+                done = done | (new == end)
+            yield new
+            if done.all():
+                break
+            unread = new.unsqueeze(-1)  # (B, 1)
+            window = torch.cat([window, unread], dim=-1)
+    finally:
+        model.train(was_training)

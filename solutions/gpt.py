@@ -51,6 +51,9 @@ class GPT(nn.Module):
         each with weights of its own.  norm: make_norm(config).  head: nn.Linear from C to V
         without bias; where config.tied, its weight is the token table itself: one parameter
         under two names. At the end call draw_weights(self, config).
+
+        The causal mask of block_size tokens may be kept here, as a buffer that is no part of the
+        saved weights (register_buffer, persistent=False): it moves to the model's device with it.
         """
         super().__init__()
         self.config = config
@@ -64,21 +67,23 @@ class GPT(nn.Module):
         if config.tied:
             self.head.weight = self.token.weight
         draw_weights(self, config)
+        self.register_buffer("mask", causal_mask(config.block_size), persistent=False)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Score every token of the vocabulary as the next one, at every place of the text.
 
-        ids (B, T) -> (B, T, V). Look the tokens up, add the positions (where there are
-        any), apply the dropout, go through the blocks, each as block(x, mask) with the
-        causal mask (T, T), then the norm, then the head. No softmax.
+        ids (B, T), T up to block_size -> (B, T, V). Look the tokens up, add the positions
+        (where there are any), apply the dropout, go through the blocks, each as
+        block(x, mask) with the causal mask (T, T), then the norm, then the head. No
+        softmax.
         """
+        t = ids.size(-1)
         x = self.token(ids)  # (B, T, C)
         if self.position is not None:
             x = self.position(x)
         x = self.dropout(x)
-        mask = causal_mask(ids.size(-1)).to(ids.device)
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, self.mask[:t, :t])
         return self.head(self.norm(x))
 
 

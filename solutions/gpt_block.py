@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from solutions.multi_head import merge_heads, split_heads
-from solutions.position import apply_rotary
+from solutions.position import sinusoidal_positions
 from solutions.residual import FeedForward
 
 ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh")}
@@ -46,9 +47,11 @@ class FastAttention(nn.Module):
     def __init__(self, config: GPTConfig):
         super().__init__()
         self.n_head, self.dropout = config.n_head, config.dropout
-        self.rotary = config.positions == "rotary"
         self.project = nn.Linear(config.n_embd, 3 * config.n_embd)
         self.out = nn.Linear(config.n_embd, config.n_embd)
+        rotary = config.positions == "rotary"
+        angles = sinusoidal_positions(config.block_size, config.n_embd // config.n_head)
+        self.register_buffer("angles", angles if rotary else None, persistent=False)
 
     def forward(self, x: Tensor, mask: Tensor, start: int = 0, cache=None) -> Tensor:
         """Attend under a mask: x (B, T, C), mask (T, S) True where looking is allowed -> (B, T, C).
@@ -57,13 +60,29 @@ class FastAttention(nn.Module):
         and values (B, H, T, D), and returns all there are so far, (B, H, S, D); else S = T.
         """
         q, k, v = (split_heads(y, self.n_head) for y in self.project(x).chunk(3, dim=-1))
-        if self.rotary:
-            q, k = apply_rotary(q, start), apply_rotary(k, start)
+        if self.angles is not None:
+            q, k = self.turned(q, start), self.turned(k, start)
         if cache is not None:
             k, v = cache.extend(k, v)
         dropout = self.dropout if self.training else 0.0
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
         return self.out(merge_heads(heads))
+
+    def turned(self, x: Tensor, start: int) -> Tensor:
+        """Do what `apply_rotary` does, x (B, H, T, D) -> (B, H, T, D), with sines made beforehand.
+
+        They stay on the device of the model, for all positions up to block_size.
+        """
+        end, room = start + x.size(-2), len(self.angles)
+        if end > room:
+            raise ValueError(
+                f"GPT: the text has {end} tokens, the model's block_size is {room}; "
+                "use a larger block_size or a shorter text."
+            )
+        table = self.angles[start:end].to(x)  # (T, D)
+        sin, cos = table[:, ::2], table[:, 1::2]  # (T, D / 2)
+        a, b = x[..., ::2], x[..., 1::2]
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
 class Block(nn.Module):

@@ -94,14 +94,21 @@ class Tokenizer:
                     counts[word] = counts.get(word, 0) + n
         return cls(train_fast(counts, n_merges), specials)
 
+    def notes(self) -> dict[str, list]:
+        """Say in plain values what the tokeniser is made of."""
+        return {"merges": [list(pair) for pair in self.merges], "specials": [*self.specials]}
+
+    @classmethod
+    def of_notes(cls, notes: dict[str, list]) -> "Tokenizer":
+        """Make the tokeniser that `notes` described."""
+        merges = {tuple(pair): 256 + i for i, pair in enumerate(notes["merges"])}
+        return cls(merges, notes["specials"])
+
     def save(self, path: Path | str) -> None:
         """Write merges and specials as JSON."""
-        data = {"merges": [*self.merges], "specials": [*self.specials]}
-        Path(path).write_text(json.dumps(data), encoding="utf-8")
+        Path(path).write_text(json.dumps(self.notes()), encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path | str) -> "Tokenizer":
         """Read what `save` wrote."""
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        merges = {tuple(pair): 256 + i for i, pair in enumerate(data["merges"])}
-        return cls(merges, data["specials"])
+        return cls.of_notes(json.loads(Path(path).read_text(encoding="utf-8")))

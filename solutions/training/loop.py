@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from solutions.training.best_weights import Best
 from solutions.training.between_steps import Moment, held_back
 from solutions.training.checkpoint import Checkpoint
-from solutions.training.live_curve import LiveCurve, progress_bar
+from solutions.training.live_curve import LiveCurve, clock, progress_bar
 
 Batch = tuple[Tensor, ...]
 
@@ -78,11 +78,12 @@ def train(
 
     `batches(n, generator)` draws n examples as a tuple of tensors, `loss(model, batch)` is the
     number to lower, `evaluate(model)` returns named scores; it runs without dropout or gradients.
+    A text among the scores, such as a sample, is shown and kept with them.
     A run that is cut short, by Ctrl-C or a loss that is no number, leaves the weights at which
     `recipe.lowest`, or else the first score with "loss" in its name (or called "validation"), was
     lowest; with no such score, those of the last step. `keep` names a safetensors file: written at
     each evaluation and when stopped, taken up when it is there and belongs to the same recipe.
-    `live` draws the curve in a notebook. On a GPU the model computes in half precision.
+    `live` shows the curve, the texts and the time left. On a GPU it computes in half precision.
     """
     parameters = list(model.parameters())
     device = parameters[0].device
@@ -96,10 +97,20 @@ def train(
     curve, start = LiveCurve() if live else None, time.perf_counter() - history.seconds
     bar = progress_bar(range(len(history.loss), recipe.steps), progress, live)
     learned, seconds = 0, 0.0  # of the steps alone: evaluating and drawing take their own time
+    speed, session, begun_at = "", time.perf_counter(), len(history.loss)
 
     def due() -> bool:
         done, every = len(history.loss), recipe.evaluate_every
         return done > 0 and every > 0 and done % every == 0
+
+    def status() -> str:
+        """Say where we are, how fast we go and how long it will take, evaluations included."""
+        done, spent = len(history.loss), time.perf_counter() - session
+        where = f"step {done:,} of {recipe.steps:,}, {speed}"
+        if done == recipe.steps or history.interrupted:
+            return f"{where}, {'stopped' if history.interrupted else 'done'} after {clock(spent)}"
+        left = (recipe.steps - done) * spent / max(1, done - begun_at)
+        return f"{where}, {clock(left)} left"
 
     def write() -> None:
         """Put on disk where we are."""
@@ -143,7 +154,7 @@ def train(
             speed = f"{learned / seconds:,.0f} {unit}/s"
             bar.set_postfix_str(f"loss {number:.3f}, {speed}", refresh=False)
             if curve:
-                curve.draw(history.loss, history.scores)
+                curve.draw(history.loss, history.scores, status())
             if due() and step + 1 < recipe.steps:
                 look()
         look()
@@ -160,7 +171,7 @@ def train(
     if recipe.lowest or history.interrupted:
         best.give_back(model)
     if curve:
-        curve.draw(history.loss, history.scores, now=True)
+        curve.draw(history.loss, history.scores, status(), now=True)
     model.eval()
     return history
 

@@ -140,8 +140,18 @@ def perplexity__plain_numbers(losses, counts):
     return torch.tensor(math.exp(total / int(counts.sum())))
 
 
-class GPT__mask_kept_as_a_buffer(GPT):
-    """As nanoGPT has it: the largest mask is made once, and a corner of it used."""
+class GPT__mask_made_in_every_call(GPT):
+    def forward(self, ids):
+        x = self.token(ids)
+        x = self.dropout(x if self.position is None else self.position(x))
+        mask = causal_mask(ids.size(-1)).to(ids.device)
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.head(self.norm(x))
+
+
+class GPT__mask_kept_and_saved(GPT):
+    """The largest mask is a buffer that is saved with the weights, and a corner of it used."""
 
     def __init__(self, config):
         super().__init__(config)

@@ -1,6 +1,7 @@
 """The lesson gpt: the model beside `transformers`, the grammar's exact odds, the page's results."""
 
 import math
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -26,11 +27,14 @@ from solutions.data.tiny_tales import (
 )
 from solutions.experiments import kept
 from solutions.experiments.gpt import SEEDS, pieces, shakespeare, tales
+from solutions.experiments.gpt_shakespeare import STAGES
 from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
 from solutions.multi_head import MultiHeadAttention
+from solutions.position import apply_rotary
 from solutions.queries_keys_values import causal_mask
+from solutions.studies.forgetful_teller import KIND, SLOTS, ForgetfulTeller
 from solutions.studies.ngrams import NGram
 from solutions.studies.shakespeare_recipes import EARLIER, GPU, LATER, N_CHARACTERS
 from solutions.studies.tales_model import CONFIG, PAD, gap, held_out, words_of
@@ -184,12 +188,43 @@ def test_a_step_lowers_the_loss_and_padding_and_perplexity_count_tokens():
     assert float(perplexity(torch.tensor([0.0, math.log(16)]), torch.tensor([30, 10]))) == 2.0
 
 
-def test_everything_runs_on_the_meta_device():
-    for config in (TINY, replace(TINY, positions="rotary", norm="rms", n_embd=16)):
-        ids = torch.zeros(2, 6, dtype=torch.long, device="meta")
-        model = GPT(config).to("meta")
-        assert model(ids).shape == (2, 6, 11)
-        assert next_token_loss(model, ids).shape == ()
+ROTARY = replace(TINY, positions="rotary", norm="rms", n_embd=16)
+
+
+@pytest.mark.parametrize("config", [TINY, ROTARY, CONFIG, EARLIER[0], LATER[0], GPU[0]])
+def test_every_model_of_the_lesson_runs_on_the_meta_device(config):
+    ids = torch.zeros(2, config.block_size, dtype=torch.long, device="meta")
+    model = GPT(config).to("meta")
+    assert model(ids).shape == (2, config.block_size, config.vocab_size)
+    assert next_token_loss(model, ids).shape == ()
+
+
+@pytest.mark.parametrize("config", [TINY, ROTARY])
+def test_masks_and_angles_are_made_once_and_live_on_the_device_of_the_model(config, monkeypatch):
+    model = GPT(config)
+    kept_there = dict(model.to("meta").named_buffers())
+    assert "mask" in kept_there and all(x.device.type == "meta" for x in kept_there.values())
+    assert not any(name in model.state_dict() for name in kept_there)
+
+    def anew(*_, **__):
+        raise AssertionError("made anew in a forward pass")
+
+    for where, name in (("gpt", "causal_mask"), ("gpt_block", "sinusoidal_positions")):
+        monkeypatch.setattr(f"solutions.{where}.{name}", anew)
+    model(torch.zeros(2, 6, dtype=torch.long, device="meta"))
+
+
+def test_the_kept_angles_turn_as_apply_rotary_does():
+    attention = FastAttention(ROTARY)
+    for start in (0, 2):
+        for dtype in (torch.float32, torch.bfloat16):
+            x = torch.randn(2, 2, 5, 8, dtype=dtype)
+            assert torch.equal(attention.turned(x, start), apply_rotary(x, start))
+
+
+def test_a_rotary_model_names_both_numbers_where_a_text_is_too_long():
+    with pytest.raises(ValueError, match=r"8 tokens.*block_size is 7"):
+        GPT(ROTARY)(torch.zeros(1, 8, dtype=torch.long))
 
 
 def some_stories(n: int, seed: int = 0) -> list[list[str]]:
@@ -308,6 +343,57 @@ def test_the_quiet_start_is_behind_and_few_stories_are_learned_by_heart():
     assert float(few["loss"][-100:].mean()) < entropy() / 59.2  # below the floor: by heart
 
 
+def test_a_forgetful_teller_knows_the_frame_and_recalls_nothing():
+    stories = some_stories(800, seed=7)
+    teller = ForgetfulTeller(stories)
+    story = next(words for words in stories if "called" in words)
+    swapped = [*story]
+    place = len(story) - 1 - story[::-1].index("to") + 1  # "belongs to <owner>"
+    swapped[place] = next(name for name in SLOTS["name"] if name not in story)
+    before, after = (teller.nats(words) for words in (story, swapped))
+    assert abs(before - after) < 1.0  # a wrong owner surprises it no more than the right one
+    with pytest.raises(ValueError, match="never says"):
+        story_nats(swapped)
+    assert not set(SLOTS["pronoun"]) & set(SLOTS["name"]) and set(KIND) < set(WORDS)
+
+
+def test_a_part_of_the_way_from_trigram_to_floor_is_frame_and_most_is_memory():
+    (seen,) = draw_stories(3000, torch.Generator().manual_seed(0))
+    test, nats = held_out(200)
+    strip = [[i for i in row if i != PAD] for row in seen.tolist()]
+    new = [[i for i in row if i != PAD] for row in test.tolist()]
+    tokens = sum(len(row) - 1 for row in new)
+    teller = ForgetfulTeller(map(words_of, seen))
+    forgetful = sum(teller.nats(words_of(row)) for row in test) / tokens
+    trigram, fivegram = (sum(map(NGram(n, len(WORDS), strip).nats, new)) / tokens for n in (3, 5))
+    floor = float(nats.sum()) / tokens
+    assert floor < forgetful < fivegram < trigram
+    assert 0.2 < (trigram - forgetful) / (trigram - floor) < 0.4
+    rest = kept(tales, std=0.02, seed=0)["loss"][150:650]  # the plateau of the quiet start
+    assert abs(float(rest.mean()) - forgetful) < 0.05 and float(rest.std()) < 0.05
+
+
+def test_one_run_goes_from_noise_to_words_and_its_stages_are_in_order():
+    for recipe, (_, plan) in {"earlier": EARLIER, "later": LATER}.items():
+        run = kept(shakespeare, recipe=recipe)
+        steps = [score["step"] for score in run["scores"]]
+        assert steps[: 1 + len(STAGES)] == [0, *STAGES] and steps[-1] == plan.steps
+        assert len(run["samples"]) == len(steps)
+    losses = {score["step"]: score["validation"] for score in run["scores"]}
+    assert abs(losses[0] - math.log(65)) < 0.3
+    shown = [losses[step] for step in (0, 25, 50, 100, 200, 400, 1200, 1600)]
+    assert shown == sorted(shown, reverse=True)
+    known = set(re.findall(r"[a-z']+", text().lower()))
+
+    def real(sample: str) -> float:
+        words = re.findall(r"[a-z']{3,}", sample.lower())
+        return sum(word in known for word in words) / len(words)
+
+    share = {step: real(sample) for step, sample in zip(steps, run["samples"], strict=True)}
+    assert share[0] < 0.1 < share[400] < share[1600] and share[1600] > 0.5
+    assert re.search(r"^[A-Z]{3,}:$", run["samples"][steps.index(1200)], re.MULTILINE)  # a name
+
+
 def test_shakespeare_reaches_what_was_promised():
     assert kept(shakespeare, recipe="earlier")["validation"] <= 1.90
     assert kept(shakespeare, recipe="later")["validation"] <= 1.80
@@ -317,6 +403,8 @@ def test_pieces_are_compared_in_bits_a_character():
     found = kept(pieces, n_vocab=512, steps=400)
     assert found["bits"] == pytest.approx(found["nats"] / found["characters"] / math.log(2))
     assert found["characters"] > 1.8 and found["bits"] < 2.7
+    characters = kept(shakespeare, recipe="later", steps=400)["validation"] / math.log(2)
+    assert found["bits"] < characters - 0.1  # ahead at equal steps, both schedules finished
 
 
 def test_the_figure_shows_the_odds_and_the_divergence_of_the_chosen_word(browser, tmp_path):

@@ -430,10 +430,10 @@ def test_the_curve_is_drawn_only_in_a_notebook_and_not_at_every_step(monkeypatch
     shown = []
 
     class Handle:
-        def update(self, image):
+        def update(self, image, raw=False):
             shown.append("update")
 
-    def display(image, display_id):
+    def display(image, display_id, raw=False):
         shown.append("display")
         return Handle()
 
@@ -456,3 +456,60 @@ def test_the_curve_is_drawn_only_in_a_notebook_and_not_at_every_step(monkeypatch
         seldom.draw(history.loss, history.scores)
     seldom.draw(history.loss, history.scores, now=True)
     assert shown == ["display"]
+
+
+def with_samples(model) -> dict:
+    return {**held_out_loss(model), "sample": f"<b>sample {next(NUMBERS)}</b>"}
+
+
+NUMBERS = iter(range(100))
+
+
+def test_samples_of_a_run_are_shown_in_a_notebook_below_the_curve_and_escaped(monkeypatch):
+    import IPython.display
+
+    shown = []
+
+    class Handle:
+        def update(self, said, raw=False):
+            shown.append(said)
+
+    monkeypatch.setattr(live_curve, "in_notebook", lambda: True)
+    monkeypatch.setattr(live_curve.LiveCurve.__init__, "__defaults__", (0,))
+    monkeypatch.setattr(
+        IPython.display, "display", lambda said, **_: shown.append(said) or Handle()
+    )
+    history = train(a_model(), batches, RECIPE, evaluate=with_samples, live=True)
+    panels = [said for said in shown if isinstance(said, dict)]
+    assert len(panels) == len(history.loss) + 1
+    said = [score["sample"] for score in history.scores]
+    assert len(said) > 1
+    last = panels[-1]
+    assert "done after" in last["text/plain"] and said[-1] in last["text/plain"]
+    assert f"of {RECIPE.steps:,}" in panels[0]["text/plain"] and " left" in panels[0]["text/plain"]
+    assert "/s" in panels[0]["text/plain"]
+    for sample in said:  # the newest open, the others to be opened, none as markup
+        assert sample.replace("<", "&lt;").replace(">", "&gt;") in last["text/html"]
+    assert "<b>" not in last["text/html"] and "<details>" in last["text/html"]
+
+
+def test_without_a_notebook_samples_are_printed_as_they_come(capsys):
+    history = train(a_model(), batches, RECIPE, evaluate=with_samples, live=True)
+    out = capsys.readouterr().out
+    for score in history.scores:
+        assert f"step {score['step']:,}, " in out and score["sample"] in out
+    assert out.count("<b>sample") == len(history.scores)
+
+
+def test_samples_are_kept_with_a_stopped_run_and_shown_again(tmp_path, capsys):
+    keep = tmp_path / "run.safetensors"
+    first = train(a_model(), stop_at(9), RECIPE, evaluate=with_samples, keep=keep)
+    assert first.interrupted
+    whole = train(a_model(), batches, RECIPE, evaluate=with_samples, keep=keep)
+    kept_ones = [s["sample"] for s in whole.scores]
+    assert kept_ones[: len(first.scores) - 1] == [s["sample"] for s in first.scores][:-1]
+
+
+def test_a_time_is_written_as_a_person_says_it():
+    said = {0.4: "0 s", 59.6: "1 min 0 s", 75: "1 min 15 s", 3599.7: "1 h 0 min", 4000: "1 h 6 min"}
+    assert {seconds: live_curve.clock(seconds) for seconds in said} == said

@@ -125,6 +125,9 @@ HEAD = (
 )
 
 
+SAVED = "a mask may be saved with the weights too, and need not be kept at all"
+
+
 QUESTION = Exercise(
     GPT,
     parts={"values": 12, "tied table": 4, "newer parts": 4, "start and dropout": 3, GRADIENT: 4},
@@ -272,40 +275,40 @@ QUESTION = Exercise(
         Slip(
             "no mask",
             GPT.forward,
-            "causal_mask(ids.size(-1))",
-            "causal_mask(ids.size(-1)).fill_(True)",
+            "self.mask[:t, :t]",
+            "torch.ones_like(self.mask[:t, :t])",
             "Every token sees the whole text, also the token it should predict: pass the causal "
             "mask to every block.",
         ),
         Slip(
             "mask off by one, ahead",
             GPT.forward,
-            "causal_mask(ids.size(-1))",
-            "torch.ones(ids.size(-1), ids.size(-1), dtype=torch.bool).tril(1)",
+            "self.mask[:t, :t]",
+            "torch.ones(t, t, dtype=torch.bool).tril(1)",
             "The mask is off by one: every token sees the next, which is the answer. The diagonal "
             "is the last place it may look at.",
         ),
         Slip(
             "mask off by one, behind",
             GPT.forward,
-            "causal_mask(ids.size(-1))",
-            "torch.ones(ids.size(-1), ids.size(-1), dtype=torch.bool).tril(-1)",
+            "self.mask[:t, :t]",
+            "torch.ones(t, t, dtype=torch.bool).tril(-1)",
             "The mask is off by one: a token may not look at itself, and the first at nothing.",
         ),
         Slip(
             "mask inverted",
             GPT.forward,
-            "causal_mask(ids.size(-1))",
-            "~causal_mask(ids.size(-1))",
+            "self.mask[:t, :t]",
+            "~self.mask[:t, :t]",
             "The mask is the wrong way round: True means that looking is allowed.",
         ),
         Slip(
             "mask kept from the first text",
             GPT.forward,
-            "mask = causal_mask(ids.size(-1)).to(ids.device)",
-            'mask = vars(self).setdefault("kept", causal_mask(ids.size(-1)))',
+            "self.mask[:t, :t]",
+            'vars(self).setdefault("kept", self.mask[:t, :t])',
             "The mask of the first text is kept and used for all later ones, whatever their "
-            "length: make it in every call.",
+            "length: it must have as many tokens as the text of this call.",
         ),
         Slip(
             "one block only",
@@ -361,8 +364,11 @@ QUESTION = Exercise(
         ),
     ],
     equivalent={
-        "GPT.forward: causal_mask(ids.size(-1)).to(ids.device) -> causal_mask(ids.size(-1))": "the "
-        "checks run on the CPU, where the mask is made anyway",
+        "GPT.__init__: self.register_buffer('mask', causal_mask(config.block_size), "
+        "persistent=False) -> self.register_buffer('mask', causal_mask(config.block_size))": SAVED,
+        "GPT.__init__: self.register_buffer('mask', causal_mask(config.block_size), "
+        "persistent=False) -> self.register_buffer('mask', causal_mask(config.block_size), "
+        "persistent=True)": SAVED,
         "GPT.forward: ids.size(-1) -> ids.size(1)": "ids have two axes: the second is the last",
     },
 )
