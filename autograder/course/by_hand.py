@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from autograder.course.arrivals import TOP, Arrival
 from autograder.course.lesson_names import called, in_name, lesson_of
 from autograder.course.names import clean
-from autograder.course.work import Work
+from autograder.course.work import ROSTER, Work
 
 DATE = re.compile(r"(?<!\d)(19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?!\d)")
 ATTEMPT = re.compile(
@@ -114,7 +114,7 @@ def _known(work: Work, known: Callable[[str], str | None]) -> Work | None:
         name = _called(work, folder) if folder else work.said
         if student := known(name):
             source = PurePosixPath(student)
-            return replace(work, student=student, folder=folder, source=source, by="roster")
+            return replace(work, student=student, folder=folder, source=source, by=ROSTER)
     return None
 
 

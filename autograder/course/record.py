@@ -15,6 +15,7 @@ class Taken:
     path: str
     origin: str = ""  # the platform that said whose it is, and its number; nothing: people's names
     when: str | None = None  # the time of handing in, in UTC, where it is known
+    before: str | None = None  # else the file's date, which is that of the download
     late: bool | None = None  # the platform's word
 
 

@@ -13,17 +13,38 @@ from autograder.course.lesson_names import lesson_of
 from autograder.course.names import clean, code
 from autograder.course.platforms import is_platforms_own, platform_labels
 from autograder.course.platforms.label import Label
-from autograder.course.work import Work
+from autograder.course.roster import Roster
+from autograder.course.work import ROSTER, Work
 
 
-def labelled(arrivals: list[Arrival], lessons: list[str], notes: list[str]) -> list[Work]:
+def labelled(
+    arrivals: list[Arrival], lessons: list[str], notes: list[str], roster: Roster | None = None
+) -> list[Work]:
     """Say of every file whose it is; people of one name keep the platform's numbers."""
     alone = len({arrival.given for arrival in arrivals}) == 1
     labels = platform_labels(arrivals, alone)
     files = [a for a in arrivals if not is_platforms_own(a)]
     works = [w for a in files if a.path in labels for w in _works(a, labels[a.path], lessons)]
     plain = [a for a in files if a.path not in labels]
-    return [*_numbered(works, notes), *read_by_hand(plain, lessons, alone)]
+    if roster is None:
+        return [*_numbered(works, notes), *read_by_hand(plain, lessons, alone)]
+    works += read_by_hand(plain, lessons, alone, roster.known)
+    return [each for work in works for each in _enrolled(work, roster)]
+
+
+def _enrolled(work: Work, roster: Roster) -> list[Work]:
+    """Give a work to the one whom the roster knows, and to the group; else bar it."""
+    student, reason = work.student, "not in the roster"
+    if work.learner:
+        person, reason = roster.find(work.learner)
+        student = person.key if person else None
+    if student is None or not (work.learner or work.by):
+        barred = bool(work.student)
+        return [replace(work, barred=barred, doubt=reason if barred else work.doubt)]
+    return [
+        replace(work, student=key, by=ROSTER, source=PurePosixPath(key), doubt="")
+        for key in roster.companions(student)
+    ]
 
 
 def _works(arrival: Arrival, label: Label, lessons: list[str]) -> list[Work]:
@@ -65,7 +86,7 @@ def _namesakes(works: list[Work]) -> dict[tuple[PurePosixPath, str | None], set[
     """Return the names under which one lesson was handed in by several of a platform's numbers."""
     lessons: dict[tuple, dict[str, set]] = {}
     for work in works:
-        if work.label.number and work.by != "roster":
+        if work.label.number:
             numbers = lessons.setdefault((work.label.at.parent, work.student), {})
             numbers.setdefault(work.label.number, set()).add(work.lesson)
     found = {}

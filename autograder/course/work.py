@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 from autograder.course.arrivals import TOP, Arrival
 from autograder.course.platforms.label import Label, Learner
 
+ROSTER = "roster"
+
 
 @dataclass(frozen=True)
 class Work:
@@ -14,7 +16,7 @@ class Work:
     arrival: Arrival
     student: str | None
     lesson: str | None
-    by: str = ""  # who says so: a platform's name or "roster"; nothing: a name that people wrote
+    by: str = ""  # who says so: a platform's name or ROSTER; nothing: a name that people wrote
     doubt: str = ""  # why it may be somebody else's
     barred: bool = False  # the doubt keeps it from being taken
     label: Label | None = None  # what a platform wrote
@@ -27,11 +29,17 @@ class Work:
     @property
     def age(self) -> tuple:
         """Return what sorts the versions of one work: the platform's order, else their dates."""
-        label, arrival = self.label, self.arrival
-        when = label.when.timestamp() if label and label.when else arrival.when
-        return label.upload if label else 0, when, arrival.again, str(arrival.path)
+        upload = self.label.upload if self.label else 0
+        return upload, self.when, self.arrival.again, str(self.arrival.path)
+
+    @property
+    def when(self) -> float:
+        """Return when it was handed in, or its file was written."""
+        moment = self.label.when if self.label else None
+        return moment.timestamp() if moment else self.arrival.when
 
     @property
     def origin(self) -> str:
         """Return what a platform tells two people of one name apart by."""
-        return f"{self.by} {self.label.number}".strip() if self.label else self.by
+        number = self.label.number if self.label and self.by == self.label.platform else ""
+        return f"{self.by} {number}".strip()

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course.course import Course, CourseError
+from autograder.course.lateness import settle
 from autograder.course.repair import repair
 from autograder.course.status import (
     CRASHED,
@@ -98,6 +99,8 @@ def grade(
         finally:
             diary.write()
     diary.complete()
+    with course.gradebook() as gradebook:
+        settle(course, lesson, gradebook)
     write_feedback(course, lesson, n_jobs)
     return diary.records
 

@@ -9,7 +9,7 @@ import pytest
 from exported import handed_in, laid, packed, zipped
 from submissions import LESSON
 
-from autograder.course import collect as collecting
+from autograder.course import taking
 from autograder.course.collect import collect
 from autograder.course.course import CourseError, init
 from autograder.course.lesson_names import split
@@ -160,7 +160,7 @@ def test_a_learner_without_a_notebook_gets_a_note_and_a_row(course, tmp_path):
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "file"])
 def test_a_file_that_is_too_large_is_noted_wherever_it_lay(course, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(collecting, "MAX_BYTES", 10)
+    monkeypatch.setattr(taking, "MAX_BYTES", 10)
     inbox = tmp_path / "inbox"
     inbox.mkdir()
     path = inbox / "ada_warm_up.ipynb"

@@ -1,0 +1,188 @@
+"""The roster: who is in the class, and by what names and numbers the platforms call them.
+
+A table of one's own, or what Canvas (gradebook), Moodle (participants, grading worksheet) and
+Gradescope export. It is kept in the course, and used again when none is named.
+"""
+
+import csv
+import io
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course.course import Course, CourseError
+from autograder.course.names import clean, squeezed
+from autograder.course.platforms.label import Learner
+
+KEPT = "roster.csv"
+COLUMNS = {  # what we call it, and what others do
+    "id": ("student id", "user id", "orgdefinedid", "org defined id", "id number"),
+    "name": ("full name", "student", "student name", "display name"),
+    "first name": ("firstname", "given name"),
+    "last name": ("lastname", "surname"),
+    "e-mail": ("email", "email address", "mail"),
+    "sis id": ("sis user id", "sid"),
+    "login": ("sis login id", "username", "user name", "login id", "netid"),
+    "github": ("github username", "github login"),
+    "also": ("also known as",),
+    "identifier": (),  # Moodle's number of a participant
+    "section": ("sections", "groups"),
+    "extra days": ("extension", "extra_days"),
+    "group": ("team",),
+}
+IDS = ("id", "sis id", "login", "e-mail", "github", "also", "identifier")
+FIELDS = ("id", "name", "e-mail", "section", "extra days", "group", "also")  # of the kept one
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody in the class; `key` is their folder's name in the course."""
+
+    key: str
+    name: str = ""
+    email: str = ""
+    ids: tuple[str, ...] = ()
+    section: str = ""
+    extra_days: float = 0.0
+    group: str = ""
+
+
+class Roster:
+    """Everybody in the class, to be found by any number or name that is theirs alone."""
+
+    def __init__(self, people: list[Person]):
+        self.people = people
+        self._ids: dict[str, set[Person]] = {}
+        self._names: dict[str, set[Person]] = {}
+        for person in people:
+            for one in (person.key, *person.ids, *([person.email] if person.email else [])):
+                for spelt in {one, one.partition("@")[0]}:
+                    self._ids.setdefault(spelt.strip().casefold(), set()).add(person)
+            for name in _orders(person.name):
+                self._names.setdefault(squeezed(name), set()).add(person)
+
+    def find(self, learner: Learner) -> tuple[Person | None, str]:
+        """Return who a platform's learner is; else nobody, and the reason."""
+        for one in learner.ids:
+            found = self._ids.get(one.strip().casefold(), set())
+            if len(found) == 1:
+                return next(iter(found)), ""
+            if found:
+                return None, f"two or more in the roster have {one}"
+        # Moodle puts a group before a name: "Group 1-Jane Doe"
+        names = [learner.name, *_tails(learner.name)] if learner.name else []
+        for name in names:
+            found = self._names.get(squeezed(name), set()) if squeezed(name) else set()
+            if len(found) == 1:
+                return next(iter(found)), ""
+            if found:
+                return None, f"two or more in the roster are called {name}"
+        return None, "not in the roster"
+
+    def known(self, name: str) -> str | None:
+        """Return the key of the one whom a name or number means, as people write them."""
+        person = self.find(Learner(name, (name,), name))[0] if name else None
+        return person.key if person else None
+
+    def companions(self, key: str) -> list[str]:
+        """Return all whose work is one work with this learner's, the learner among them."""
+        group = next((p.group for p in self.people if p.key == key), "")
+        return [p.key for p in self.people if p.group == group] if group else [key]
+
+
+def _orders(name: str) -> list[str]:
+    """Return a name with the family's name last and first."""
+    last, comma, first = name.partition(",")
+    if comma:
+        return [name, f"{first} {last}"]
+    *first, last = name.split() or [""]
+    return [name, f"{last} {' '.join(first)}"]
+
+
+def _tails(name: str) -> list[str]:
+    return [name[i + 1 :] for i, letter in enumerate(name) if letter == "-"]
+
+
+def read_roster(path: Path) -> Roster:
+    """Read a table with a header; say in a sentence what is wrong with it."""
+    if not path.is_file():
+        raise CourseError(f"{path} is not there.")
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252", "replace")  # as older spreadsheets write it
+    header, *_ = text.splitlines() or [""]
+    delimiter = max(",;\t", key=header.count)
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+    theirs = {_column(name): name for name in (rows[0] if rows else {}) if name}
+    theirs.pop("", None)
+    if not rows or not {"id", "name", "e-mail", "sis id", "login", "last name"} & set(theirs):
+        raise CourseError(
+            f"{path} is no roster: its first line needs id, name or e-mail. Found: {header[:100]!r}"
+        )
+    cells = [{ours: (row.get(name) or "").strip() for ours, name in theirs.items()} for row in rows]
+    canvas = theirs.get("name", "").strip().lower() == "student"
+    moodle = "identifier" in theirs
+    people = [p for row in cells if (p := _person(row, canvas, moodle, path))]
+    return Roster(_told_apart(people, path))
+
+
+def _column(name: str) -> str:
+    plain = " ".join(name.strip().strip('"').lower().replace("_", " ").split())
+    return next((ours for ours, all_ in COLUMNS.items() if plain in (ours, *all_)), "")
+
+
+def _person(row: dict[str, str], canvas: bool, moodle: bool, path: Path) -> Person | None:
+    name = row.get("name") or f"{row.get('first name', '')} {row.get('last name', '')}".strip()
+    ids = [row.get(kind, "") for kind in IDS]
+    ids = [one for kind in ids for one in (kind.split(" | ") if kind else [])]
+    if not (ids or name) or name in ("Points Possible", "Student, Test"):
+        return None
+    if canvas and row.get("id"):  # as Canvas calls the files
+        key = clean(re.sub(r"[\W_]", "", name.lower()) + "_" + row["id"])
+    elif moodle:
+        key = clean(name)
+    else:
+        key = clean(row.get("id") or name or ids[0])
+    group = "" if moodle else row.get("group", "")  # Moodle's are tutorials
+    try:
+        extra = float((row.get("extra days") or "0").replace(",", "."))
+    except ValueError:
+        raise CourseError(
+            f"{path}: extra days of {name or key} must be a number, not {row['extra days']!r}."
+        ) from None
+    section = row.get("section") or (row.get("group", "") if moodle else "")
+    return (
+        Person(key, name, row.get("e-mail", ""), tuple(ids), section, extra, group) if key else None
+    )
+
+
+def _told_apart(people: list[Person], path: Path) -> list[Person]:
+    """Give people of one name keys of their own."""
+    made, keys = [], [p.key for p in people]
+    for person in people:
+        if keys.count(person.key) > 1:
+            others = [one for one in (*person.ids, person.email) if one and one != person.key]
+            if not others:
+                raise CourseError(
+                    f"{path}: two or more are {person.key}, and nothing tells them apart."
+                )
+            person = replace(person, key=clean(f"{person.key}_{others[0]}"))
+        made.append(person)
+    return made
+
+
+def keep_roster(course: Course, roster: Roster) -> None:
+    """Write the roster into the course, readable as a roster."""
+    with (course.root / KEPT).open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(FIELDS)
+        for p in roster.people:
+            extra, also = f"{p.extra_days:g}", " | ".join(p.ids)
+            table.writerow([p.key, p.name, p.email, p.section, extra, p.group, also])
+
+
+def kept_roster(course: Course) -> Roster | None:
+    path = course.root / KEPT
+    return read_roster(path) if path.is_file() else None
