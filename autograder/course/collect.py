@@ -10,7 +10,7 @@ from autograder.course.deadlines import read_deadlines
 from autograder.course.leftovers import told
 from autograder.course.names import shown
 from autograder.course.record import read_record, write_record
-from autograder.course.roster import Roster, keep_roster, kept_roster, read_roster
+from autograder.course.roster import Roster, carried, keep_roster, kept_roster, read_roster
 from autograder.course.taking import newest, put, weaker
 from autograder.course.whose import kept_apart, labelled
 from autograder.course.work import Work
@@ -38,7 +38,9 @@ def gather(
     """Collect, or with `dry_run` only say what would be; a class list is kept in the course."""
     harvest, versions = Harvest(), {}
     lessons, record, deadlines = course.lessons, read_record(course), read_deadlines(course)
-    roster = read_roster(class_list) if class_list else kept_roster(course)
+    roster = kept_roster(course)
+    if class_list:
+        roster = carried(read_roster(class_list), roster)
     met = {person.key for person in roster.people} if roster else set()
     with contextlib.ExitStack() as open_zips:
         files = downloads(paths, open_zips, harvest.notes)

@@ -50,8 +50,8 @@ class Person:
 class Roster:
     """Everybody in the class, to be found by any number or name that is theirs alone."""
 
-    def __init__(self, people: list[Person]):
-        self.people = people
+    def __init__(self, people: list[Person], columns: set[str] | None = None):
+        self.people, self.columns = people, columns or set()
         self._ids: dict[str, set[Person]] = {}
         self._names: dict[str, set[Person]] = {}
         for person in people:
@@ -105,6 +105,24 @@ def _tails(name: str) -> list[str]:
 
 def read_roster(path: Path) -> Roster:
     """Read a table with a header; say in a sentence what is wrong with it."""
+    rows, header = _table(path)
+    theirs = {_column(name): name for name in (rows[0] if rows else {}) if name}
+    theirs.pop("", None)
+    if not rows or not {"id", "name", "e-mail", "sis id", "login", "last name"} & set(theirs):
+        raise CourseError(
+            f"{path} is no roster: its first line needs id, name or e-mail. Found: {header[:100]!r}"
+        )
+    canvas = theirs.get("name", "").strip().lower() == "student"
+    moodle = "identifier" in theirs
+    if moodle and "group" in theirs:  # Moodle's are tutorials, and share no work
+        theirs["section"] = theirs.pop("group")
+    cells = [{ours: (row.get(name) or "").strip() for ours, name in theirs.items()} for row in rows]
+    people = [p for row in cells if (p := _person(row, canvas, moodle, path))]
+    return Roster(_told_apart(people, path), set(theirs))
+
+
+def _table(path: Path) -> tuple[list[dict], str]:
+    """Return the rows and the first line, whatever spreadsheet wrote them."""
     if not path.is_file():
         raise CourseError(f"{path} is not there.")
     raw = path.read_bytes()
@@ -114,18 +132,7 @@ def read_roster(path: Path) -> Roster:
         text = raw.decode("cp1252", "replace")  # as older spreadsheets write it
     header, *_ = text.splitlines() or [""]
     delimiter = max(",;\t", key=header.count)
-    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
-    theirs = {_column(name): name for name in (rows[0] if rows else {}) if name}
-    theirs.pop("", None)
-    if not rows or not {"id", "name", "e-mail", "sis id", "login", "last name"} & set(theirs):
-        raise CourseError(
-            f"{path} is no roster: its first line needs id, name or e-mail. Found: {header[:100]!r}"
-        )
-    cells = [{ours: (row.get(name) or "").strip() for ours, name in theirs.items()} for row in rows]
-    canvas = theirs.get("name", "").strip().lower() == "student"
-    moodle = "identifier" in theirs
-    people = [p for row in cells if (p := _person(row, canvas, moodle, path))]
-    return Roster(_told_apart(people, path))
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)), header
 
 
 def _column(name: str) -> str:
@@ -145,14 +152,14 @@ def _person(row: dict[str, str], canvas: bool, moodle: bool, path: Path) -> Pers
         key = clean(name)
     else:
         key = clean(row.get("id") or name or ids[0])
-    group = "" if moodle else row.get("group", "")  # Moodle's are tutorials
+    group = row.get("group", "")
     try:
         extra = float((row.get("extra days") or "0").replace(",", "."))
     except ValueError:
         raise CourseError(
             f"{path}: extra days of {name or key} must be a number, not {row['extra days']!r}."
         ) from None
-    section = row.get("section") or (row.get("group", "") if moodle else "")
+    section = row.get("section", "")
     return (
         Person(key, name, row.get("e-mail", ""), tuple(ids), section, extra, group) if key else None
     )
@@ -181,6 +188,18 @@ def keep_roster(course: Course, roster: Roster) -> None:
         for p in roster.people:
             extra, also = f"{p.extra_days:g}", " | ".join(p.ids)
             table.writerow([p.key, p.name, p.email, p.section, extra, p.group, also])
+
+
+def carried(roster: Roster, before: Roster | None) -> Roster:
+    """Keep the extra days and groups of the roster before, where the new one has no such column."""
+    old = {p.key: p for p in before.people} if before else {}
+    people = []
+    for person in roster.people:
+        known = old.get(person.key, person)
+        extra = person.extra_days if "extra days" in roster.columns else known.extra_days
+        group = person.group if "group" in roster.columns else known.group
+        people.append(replace(person, extra_days=extra, group=group))
+    return Roster(people, roster.columns)
 
 
 def kept_roster(course: Course) -> Roster | None:
