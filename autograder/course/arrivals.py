@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import pwd
 import re
 import time
 import unicodedata
@@ -10,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
 from autograder.course.archives import Unlisted, opened, too_many
@@ -21,7 +22,9 @@ AGAIN = re.compile(r"[-(](\d{1,4})\)?\.ipynb", re.IGNORECASE)  # warm_up-1.ipynb
 NO_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip that keeps no dates
 TOP = PurePosixPath()
 DEPTH = 3  # zips in zips in zips
-LAID_BY_GIT = ".git/config"
+DEEPEST = 30  # folders around a file
+TOLD = (".zip", ".txt", ".yml")  # what counts in a zip that was handed in, beside notebooks
+LAID_BY_GIT = (".git", "config")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Arrival:
     given: PurePosixPath = TOP  # the folder that was to be collected
     zips: tuple[PurePosixPath, ...] = ()  # those around it, as far as they lay in the download
     clock: datetime | None = None  # what a zip says, in a time zone that it does not say
+    owner: str = ""  # the account that wrote a file on this disk, if it is another than ours
 
     @property
     def outer(self) -> list[PurePosixPath]:
@@ -105,9 +109,25 @@ def _written(path: str) -> PurePosixPath:
     return PurePosixPath(unicodedata.normalize("NFC", path))
 
 
+def _flat(path: PurePosixPath) -> PurePosixPath:
+    """Leave folders out in the middle of a path that nobody would make: a name has 65,535 bytes."""
+    parts = path.parts
+    return path if len(parts) <= DEEPEST else PurePosixPath(*parts[:DEEPEST], parts[-1])
+
+
 def _from_file(path: PurePosixPath, file: Path, given: PurePosixPath = TOP) -> Arrival:
     found = file.stat()
-    return Arrival(path, found.st_mtime, found.st_size, file.read_bytes, given)
+    owner = _account(found.st_uid)
+    return Arrival(path, found.st_mtime, found.st_size, file.read_bytes, given, owner=owner)
+
+
+@cache
+def _account(number: int) -> str:
+    """Return the name of an account that is neither ours nor the system's."""
+    try:
+        return pwd.getpwuid(number).pw_name if number not in (0, os.getuid()) else ""
+    except KeyError:
+        return ""
 
 
 def _from_folder(root: Path, above: Path) -> Iterator[Arrival]:
@@ -115,7 +135,7 @@ def _from_folder(root: Path, above: Path) -> Iterator[Arrival]:
     for file in sorted(f for f in root.rglob("*") if f.is_file() and not f.is_symlink()):
         path = _written(file.relative_to(root).as_posix())
         inside = file.resolve().is_relative_to(root.resolve())  # not through a linked folder
-        checkout = path.as_posix().endswith(LAID_BY_GIT) and not _hidden(path.parent.parent)
+        checkout = path.parts[-2:] == LAID_BY_GIT and not _hidden(path.parent.parent)
         if inside and (checkout or not _hidden(path)):
             yield _from_file(given / path, file, given)
 
@@ -123,7 +143,7 @@ def _from_folder(root: Path, above: Path) -> Iterator[Arrival]:
 def _members(archive: zipfile.ZipFile, undated: float, read: Callable) -> Iterator[Arrival]:
     """Members are read into memory: a name in the zip never becomes a path on the disk."""
     for place, info in enumerate(archive.infolist()):
-        name = _written(info.filename.replace("\\", "/"))
+        name = _flat(_written(info.filename.replace("\\", "/")))
         if not info.is_dir() and not _hidden(name):
             when, clock = _when(info, undated)
             yield Arrival(name, when, info.file_size, partial(read, place), clock=clock)
@@ -169,6 +189,8 @@ def _inside(box: Arrival, notes: list[str]) -> list[Arrival] | None:
         notes.append(f"{box.path}: left out, it cannot be read ({problem}).")
         return None
     zips = (*box.zips, box.path)
+    # not each file of the packages that somebody zipped with the notebook
+    found = [a for a in found if a.is_notebook or a.path.suffix.lower() in TOLD] or found[:3]
     return [
         replace(a, path=box.path / a.path.as_posix().lstrip("/"), given=box.given, zips=zips)
         for a in found

@@ -21,7 +21,7 @@ class Harvest:
     """What came of collecting: by learner and lesson, and all that needs a look."""
 
     taken: dict[tuple[str, str], Work] = field(default_factory=dict)
-    doubtful: list[Work] = field(default_factory=list)  # not in the roster, so not taken
+    doubtful: list[Work] = field(default_factory=list)  # not in the roster, say: not taken
     missing: list[tuple[str, str]] = field(default_factory=list)  # in the roster, nothing came
     notes: list[str] = field(default_factory=list)
 
@@ -74,7 +74,7 @@ def gather(
 
 def _sifted(downloads: list[list[Work]], harvest: Harvest) -> list[list[Work]]:
     """Leave out who is not in the roster, and what only people's names give to a platform's."""
-    known = {(w.student, w.lesson) for works in downloads for w in works if w.by}
+    known = {(w.student, w.lesson) for works in downloads for w in works if w.by and not w.barred}
     made = []
     for works in downloads:
         kept = []

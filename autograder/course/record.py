@@ -40,4 +40,5 @@ def write_record(course: Course, record: Record) -> None:
     data = {s: {n: asdict(t) for n, t in of.items()} for s, of in record.items()}
     part = course.root / f"{RECORD}.part"
     part.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+    part.chmod(0o600)  # names and times are nobody else's business
     part.replace(course.root / RECORD)

@@ -182,7 +182,9 @@ def _told_apart(people: list[Person], path: Path) -> list[Person]:
 
 def keep_roster(course: Course, roster: Roster) -> None:
     """Write the roster into the course, readable as a roster."""
-    with (course.root / KEPT).open("w", newline="", encoding="utf-8") as file:
+    path = course.root / KEPT
+    path.touch(mode=0o600)
+    with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(FIELDS)
         for p in roster.people:

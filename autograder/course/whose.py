@@ -34,6 +34,8 @@ def labelled(
 
 def _enrolled(work: Work, roster: Roster) -> list[Work]:
     """Give a work to the one whom the roster knows, and to the group; else bar it."""
+    if work.barred:
+        return [work]
     student, reason = work.student, "not in the roster"
     if work.learner:
         person, reason = roster.find(work.learner)
@@ -51,6 +53,7 @@ def _works(arrival: Arrival, label: Label, lessons: list[str]) -> list[Work]:
     """Return the work of everybody who handed this in: a group has several."""
     file = label.file if arrival.path == label.at and label.file else arrival.path.name
     lesson = label.lesson or lesson_of(file, arrival.path, lessons, arrival.zips)[1]
+    foreign = label.account and arrival.owner not in ("", label.account)
     return [
         Work(
             arrival,
@@ -59,6 +62,8 @@ def _works(arrival: Arrival, label: Label, lessons: list[str]) -> list[Work]:
             by=label.platform,
             label=label,
             learner=learner,
+            doubt=f"the folder belongs to {arrival.owner}" if foreign else "",
+            barred=bool(foreign),
             source=PurePosixPath(f"{learner.key}_{label.number}" if label.number else learner.key),
         )
         for learner in label.learners

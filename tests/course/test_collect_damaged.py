@@ -3,6 +3,7 @@
 import contextlib
 import io
 import struct
+import tracemalloc
 import unicodedata
 import zipfile
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from submissions import LESSON
 
 from autograder.__main__ import main
+from autograder.course import archives
 from autograder.course.collect import collect
 from autograder.course.course import CourseError
 
@@ -155,6 +157,26 @@ def test_names_are_printed_without_escapes_and_newlines(course, tmp_path, capsys
     assert printed.count("\n") == len(printed.splitlines()) <= 4
     assert not [c for c in printed if c != "\n" and unicodedata.category(c)[0] == "C"]
     assert "\u2028" not in printed and "a?[2J" in printed
+
+
+def test_a_path_that_nobody_would_make_costs_no_time_and_no_memory(course, tmp_path):
+    deep = "ada/" + "a/" * 32_000 + "warm_up.ipynb"
+    path = zipped(tmp_path / "a.zip", {deep: "deep", "bob/warm_up.ipynb": "bob"})
+    tracemalloc.start()
+    collect(course, [path])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert handed_in(course) == {("ada", LESSON): "deep", ("bob", LESSON): "bob"}
+    assert peak < 20_000_000
+
+
+def test_a_zip_with_too_many_files_is_not_listed(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "MOST_ENTRIES", 5)
+    inner = packed({f"{i}.txt": "" for i in range(9)})
+    path = zipped(tmp_path / "a.zip", {"ada/all.zip": inner, "bob/warm_up.ipynb": "bob"})
+    _, notes = collect(course, [path])
+    assert handed_in(course) == {("bob", LESSON): "bob"}
+    assert "ada/all.zip: left out, it cannot be read (it holds too many files)." in notes
 
 
 @st.composite

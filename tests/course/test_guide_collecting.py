@@ -1,5 +1,7 @@
 """What the instructor's guide says of collecting is so."""
 
+import os
+import pwd
 import re
 
 import pytest
@@ -41,6 +43,21 @@ def test_the_guides_examples_are_collected_as_it_says(course, tmp_path, platform
         laid(root, {"warm-up-jdoe/.git/config": GIT_CONFIG.format("warm-up-jdoe")})
     harvest = gather(course, [root])
     assert list(harvest.taken) == [(learner, LESSON)] and harvest.notes == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another account")
+def test_a_folder_in_the_exchange_that_belongs_to_another_account_is_not_taken(course, tmp_path):
+    when = "2027-03-26 22:30:00.123456 UTC"
+    files = {f"inbound/{who}+warm_up+{when}/warm_up.ipynb": who for who in ("daemon", "ada")}
+    root = laid(tmp_path / "exchange", files)
+    other = pwd.getpwnam("daemon")
+    for path in (root / "inbound").rglob("*"):
+        os.chown(path, other.pw_uid, other.pw_gid)
+    harvest = gather(course, [root])
+    assert list(harvest.taken) == [("daemon", LESSON)] and course.students() == ["daemon"]
+    assert [(w.student, w.doubt) for w in harvest.doubtful] == [
+        ("ada", "the folder belongs to daemon")
+    ]
 
 
 def test_the_guides_roster_and_deadlines_can_be_used(tmp_path):

@@ -74,4 +74,4 @@ def _outermost(arrival: Arrival, found: list[dict], votes: list[_Votes]) -> Labe
 
 def is_platforms_own(arrival: Arrival) -> bool:
     """Say whether a file is the platform's, not a learner's."""
-    return arrival.path.name == gradescope.FILE or arrival.path.as_posix().endswith(LAID_BY_GIT)
+    return arrival.path.name == gradescope.FILE or arrival.path.parts[-2:] == LAID_BY_GIT

@@ -14,7 +14,7 @@ from autograder.course.platforms.label import Label, Learner, by_name
 NAME = re.compile(
     r"(?P<head>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<file>.+)|\.txt)", re.DOTALL
 )
-FIRST_LINE = re.compile(r"Name:\s*(?P<name>.*?)\s*\((?P<user>[^()\n]+)\)\s*$", re.MULTILINE)
+FIRST_LINE = re.compile(r"Name: (?P<name>.*) \((?P<user>[^()]+)\)")
 MOST = 1_000_000  # bytes of a text that is looked at
 
 
@@ -46,10 +46,10 @@ def _read(name: str, is_file: bool) -> Label | None:
 
 def _person(arrival, head: str) -> Learner | None:
     try:
-        text = arrival.read().decode("utf-8-sig", "replace")
+        line = arrival.read().decode("utf-8-sig", "replace")[:500].partition("\n")[0]
     except Exception:  # a damaged member: the file's name alone has to do
         return None
-    found = FIRST_LINE.match(text)
+    found = FIRST_LINE.fullmatch(line.strip())
     if not found or not head.endswith("_" + found["user"]) or not clean(found["user"]):
         return None
     return Learner(clean(found["user"]), (found["user"],), found["name"])

@@ -14,7 +14,8 @@ from autograder.course.platforms.label import Label, Learner
 from autograder.repository import order
 
 ADDRESS = re.compile(
-    r"^\s*url\s*=\s*\S*?[/:](?P<owner>[^/:\s]+)/(?P<name>[^/\s]+?)(\.git)?/?\s*$", re.M
+    r"^[ \t]*url[ \t]*=[ \t]*\S*[/:](?P<owner>[^/:\s]+)/(?P<name>[^/\s]+?)(\.git)?/?$",
+    re.MULTILINE,
 )
 
 
@@ -22,7 +23,7 @@ def labels(arrivals):
     checkouts = {
         arrival.path.parent.parent: _address(arrival)
         for arrival in arrivals
-        if arrival.path.as_posix().endswith(LAID_BY_GIT)
+        if arrival.path.parts[-2:] == LAID_BY_GIT
     }
     common = _common([at.name for at, found in checkouts.items() if found["name"] == at.name])
     made = {}

@@ -30,6 +30,7 @@ class Label:
     late: bool | None = None  # the platform's word
     dated: bool = True  # the file's date is that of handing in, not that of the download
     lesson: str | None = None
+    account: str = ""  # that must own the files: who writes into an exchange chooses the name
     at: PurePosixPath = TOP  # the folder or file that bears the label
     root: PurePosixPath = TOP  # what shows that the platform laid this: mostly the same
 

@@ -1,9 +1,11 @@
 """nbgrader: `submitted/user/lesson/`, and JupyterHub's exchange, `inbound/user+lesson+time+code/`.
 
-ngshare's collecting writes `submitted/` as nbgrader's does. `timestamp.txt` in such a folder is
-nbgrader's own: it is written after the learner's files.
+Everybody may write into the exchange, so a folder's name counts only if its owner is that user, or
+the one who collects. ngshare's collecting writes `submitted/` as nbgrader's does. `timestamp.txt`
+in such a folder is nbgrader's own: it is written after the learner's files.
 """
 
+import contextlib
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +14,8 @@ from autograder.course.names import clean
 from autograder.course.platforms.label import Label, Learner, by_name
 
 INBOUND = re.compile(
-    r"(?P<user>.+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*( [^+ ]*)?)"
+    r"(?P<user>.+)\+(?P<lesson>[^+]+)\+"
+    r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*( [A-Za-z]+| [+-]\d{4})?)"
     r"(\+(?P<code>\w+))?"
 )
 TIMESTAMP = "timestamp.txt"
@@ -44,7 +47,8 @@ def _inbound(name: str, is_file: bool) -> Label | None:
     if not key:
         return None
     learner = Learner(key, (found["user"],))
-    return Label("nbgrader", (learner,), when=_utc(found["time"]), lesson=found["lesson"])
+    when, lesson, user = _utc(found["time"]), found["lesson"], found["user"]
+    return Label("nbgrader", (learner,), when=when, lesson=lesson, account=user)
 
 
 def _stamp(arrival) -> datetime | None:
@@ -57,6 +61,8 @@ def _stamp(arrival) -> datetime | None:
 def _utc(text: str) -> datetime | None:
     from nbgrader.utils import parse_utc
 
+    with contextlib.suppress(ValueError):
+        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f %z").astimezone(UTC)
     try:
         return parse_utc(text).replace(tzinfo=UTC)
     except (ValueError, OverflowError):
