@@ -131,12 +131,10 @@ def collect(options: argparse.Namespace) -> None:
     harvest = gather(Course(options.dir), options.path, options.roster, options.dry_run)
     for note in harvest.notes:
         print(note)
-    if options.dry_run or harvest.doubtful:
-        print(*lines(harvest), sep="\n")
+    if options.dry_run or harvest.doubtful or harvest.missing:
+        print(*lines(harvest, everything=options.dry_run), sep="\n")
     taken, would = harvest.taken, "would be " if options.dry_run else ""
     print(f"{len(taken)} submissions of {len({s for s, _ in taken})} learners {would}collected.")
-    if harvest.missing:
-        print(f"{len({s for s, _ in harvest.missing})} learners of the roster have works missing.")
 
 
 def grade(options: argparse.Namespace) -> None:

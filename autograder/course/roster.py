@@ -63,21 +63,29 @@ class Roster:
 
     def find(self, learner: Learner) -> tuple[Person | None, str]:
         """Return who a platform's learner is; else nobody, and the reason."""
+        numbered, number = self._numbered(learner)
+        called, name = self._called(learner)
+        if len(numbered) > 1:
+            return None, f"two or more in the roster have {number}"
+        if numbered and called and not numbered & called:  # numbers of different counts may agree
+            return None, f"in the roster {number} is somebody else than {name}"
+        if not numbered and len(called) > 1:
+            return None, f"two or more in the roster are called {name}"
+        found = numbered or called
+        return (next(iter(found)), "") if found else (None, "not in the roster")
+
+    def _numbered(self, learner: Learner) -> tuple[set[Person], str]:
         for one in learner.ids:
-            found = self._ids.get(one.strip().casefold(), set())
-            if len(found) == 1:
-                return next(iter(found)), ""
-            if found:
-                return None, f"two or more in the roster have {one}"
+            if found := self._ids.get(one.strip().casefold()):
+                return found, one
+        return set(), ""
+
+    def _called(self, learner: Learner) -> tuple[set[Person], str]:
         # Moodle puts a group before a name: "Group 1-Jane Doe"
-        names = [learner.name, *_tails(learner.name)] if learner.name else []
-        for name in names:
-            found = self._names.get(squeezed(name), set()) if squeezed(name) else set()
-            if len(found) == 1:
-                return next(iter(found)), ""
-            if found:
-                return None, f"two or more in the roster are called {name}"
-        return None, "not in the roster"
+        for name in (learner.name, *_tails(learner.name)):
+            if squeezed(name) and (found := self._names.get(squeezed(name))):
+                return found, name
+        return set(), ""
 
     def known(self, name: str) -> str | None:
         """Return the key of the one whom a name or number means, as people write them."""

@@ -5,12 +5,13 @@ from autograder.course.names import shown
 from autograder.course.work import ROSTER, Work
 
 
-def lines(harvest: Harvest) -> list[str]:
-    """Return a line for each work, and for each that is missing, under one header."""
+def lines(harvest: Harvest, everything: bool = True) -> list[str]:
+    """Return a line for each work, and for each that is missing; or only for what needs a look."""
     rows = [("", "learner", "lesson", "file", "why")]
     for (student, lesson), work in sorted(harvest.taken.items()):
-        kind = "doubtful" if work.doubt else "taken"
-        rows.append((kind, student, lesson, str(work.arrival.path), why(work)))
+        if everything:
+            kind = "doubtful" if work.doubt else "taken"
+            rows.append((kind, student, lesson, str(work.arrival.path), why(work)))
     for work in _one_each(harvest.doubtful):
         path = str(work.arrival.path)
         rows.append(("doubtful", work.student or "?", work.lesson or "?", path, work.doubt))

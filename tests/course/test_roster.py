@@ -150,6 +150,13 @@ def test_moodles_group_before_a_name_is_seen_through(course, tmp_path):
     assert roster.find(Learner("x", (), "Ada"))[0] is None
 
 
+def test_a_number_that_is_anothers_by_chance_does_not_beat_the_name(tmp_path):
+    roster = read_roster(written(tmp_path, "id,name\n301,Bob Bob\n302,Ada Lovelace\n"))
+    found = roster.find(Learner("x", ("301", "301-77"), "Ada Lovelace"))  # Brightspace's 301
+    assert found == (None, "in the roster 301 is somebody else than Ada Lovelace")
+    assert roster.find(Learner("x", ("301",), "Bobby"))[0].name == "Bob Bob"
+
+
 def test_the_same_number_of_two_people_is_nobodys(tmp_path):
     roster = read_roster(written(tmp_path, "id,name,sis id\n7,A A,1\n8,B B,7\n"))
     assert roster.find(Learner("x", ("7",), "A A")) == (
