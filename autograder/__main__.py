@@ -74,6 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all lessons")
     made = command(collect, "Take submissions from folders, zips or notebooks into submitted/.")
     made.add_argument("path", nargs="+", type=Path, metavar="PATH")
+    made.add_argument(
+        "--roster", type=Path, metavar="CSV", help="who is in the class; others are only listed"
+    )
+    made.add_argument("--dry-run", action="store_true", help="print the table, take nothing")
     made = command(grade, "Grade what is in submitted/; write grades, feedback and the report.")
     made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all handed in")
     _limits(made)
@@ -118,13 +122,17 @@ def init(options: argparse.Namespace) -> None:
 
 
 def collect(options: argparse.Namespace) -> None:
-    from autograder.course.collect import collect
+    from autograder.course.collect import gather
     from autograder.course.course import Course
+    from autograder.course.table import lines
 
-    taken, notes = collect(Course(options.dir), options.path)
-    for note in notes:
+    harvest = gather(Course(options.dir), options.path, options.roster, options.dry_run)
+    for note in harvest.notes:
         print(note)
-    print(f"{len(taken)} submissions of {len({s for s, _ in taken})} learners collected.")
+    if options.dry_run or harvest.doubtful or harvest.missing:
+        print(*lines(harvest, everything=options.dry_run), sep="\n")
+    taken, would = harvest.taken, "would be " if options.dry_run else ""
+    print(f"{len(taken)} submissions of {len({s for s, _ in taken})} learners {would}collected.")
 
 
 def grade(options: argparse.Namespace) -> None:

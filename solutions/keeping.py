@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from solutions import COURSE
+from solutions.whole_file import whole_file
 
 DRIVE = Path("/content/drive/MyDrive")  # where Colab's own button mounts it
 
@@ -33,7 +34,6 @@ def kept(name: Path | str) -> Path:
     path = folder() / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if on_drive() and name.exists() and not path.exists():
-        part = path.with_suffix(".part")  # half a copy must never count as the file
-        shutil.copyfile(name, part)
-        part.replace(path)
+        with whole_file(path) as part:
+            shutil.copyfile(name, part)
     return path

@@ -12,6 +12,7 @@ from solutions.data import tiny_shakespeare
 from solutions.data.tiny_tales import draw_story
 from solutions.gpt import GPT, n_parameters, next_token_loss
 from solutions.gpt_block import GPTConfig
+from solutions.keeping import kept
 from solutions.saved_model import SavedModel, open_model
 from solutions.studies.shakespeare_recipes import GPU, LATER
 from solutions.studies.text_windows import split, windows
@@ -116,7 +117,7 @@ def my_model(path: Path | str = "my_gpt.safetensors") -> SavedModel:
 
     The small one learns tiny tales by characters, for some seconds.
     """
-    if Path(path).exists():
+    if kept(path).exists():
         found = open_model(path)
         print(f"{path}: {found.card.get('text', 'a model of yours')}")
         return found

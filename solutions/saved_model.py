@@ -14,7 +14,9 @@ from safetensors.torch import load_file, save_file
 from solutions.characters import Characters
 from solutions.gpt import GPT
 from solutions.gpt_block import GPTConfig
+from solutions.keeping import kept
 from solutions.tokenizer import Tokenizer
+from solutions.whole_file import whole_file
 
 Card = dict[str, Any]  # plain values: the recipe, the losses, the seconds, where the text came from
 
@@ -30,7 +32,7 @@ class SavedModel:
 
 def save_model(path: Path | str, saved: SavedModel) -> Path:
     """Write a model whole, as one file to keep or to share; half a file never counts."""
-    path = Path(path)
+    path = kept(path)
     weights = {  # parameters only: a mask that a model keeps is made anew
         name: x.detach().cpu().contiguous().clone()
         for name, x in saved.model.named_parameters(remove_duplicate=False)
@@ -41,16 +43,14 @@ def save_model(path: Path | str, saved: SavedModel) -> Path:
         "tokenizer": tokenizer_notes(saved.tokenizer),
         "card": saved.card,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    save_file(weights, part, {name: json.dumps(note) for name, note in notes.items()})
-    part.replace(path)
+    with whole_file(path) as part:
+        save_file(weights, part, {name: json.dumps(note) for name, note in notes.items()})
     return path
 
 
 def open_model(path: Path | str) -> SavedModel:
     """Read what `save_model` wrote, ready to write."""
-    path = Path(path)
+    path = kept(path)
     if not path.is_file():
         raise FileNotFoundError(f"open_model: there is no file {path}. Check the path.")
     try:

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from autograder.checks.draw import Draw
 from autograder.checks.slips import Slip
-from autograder.lessons import UnknownLesson, nearest
+from autograder.errors import UnknownLesson
+from autograder.lessons import nearest
 from autograder.seam.probe import call
 
 VISIBLE = "visible"  # the seed of the cases a learner sees

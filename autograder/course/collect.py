@@ -1,123 +1,103 @@
 """Take submissions from folders and zips into a course: the newest of each work, nothing lost."""
 
 import contextlib
-import os
-import zipfile
-import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course.arrivals import Arrival, downloads
+from autograder.course.arrivals import downloads
 from autograder.course.course import Course
-from autograder.course.submission import MAX_BYTES
-from autograder.course.whose import Work, kept_apart, labelled
+from autograder.course.deadlines import read_deadlines
+from autograder.course.leftovers import told
+from autograder.course.names import shown
+from autograder.course.record import read_record, write_record
+from autograder.course.roster import Roster, carried, keep_roster, kept_roster, read_roster
+from autograder.course.taking import newest, put, weaker
+from autograder.course.whose import kept_apart, labelled
+from autograder.course.work import Work
 
-GRAIN = 2.0  # seconds: a zip counts in twos
+
+@dataclass
+class Harvest:
+    """What came of collecting: by learner and lesson, and all that needs a look."""
+
+    taken: dict[tuple[str, str], Work] = field(default_factory=dict)
+    doubtful: list[Work] = field(default_factory=list)  # not in the roster, say: not taken
+    missing: list[tuple[str, str]] = field(default_factory=list)  # in the roster, nothing came
+    notes: list[str] = field(default_factory=list)
 
 
 def collect(course: Course, paths: list[Path]) -> tuple[dict[tuple[str, str], str], list[str]]:
     """Copy every notebook that can be told apart; return {(student, lesson): from} and notes."""
-    taken: dict[tuple[str, str], str] = {}
-    notes: list[str] = []
-    versions: dict[tuple[str, str], list[Arrival]] = {}
-    lessons = course.lessons
+    harvest = gather(course, paths)
+    return {k: str(w.arrival.path) for k, w in harvest.taken.items()}, harvest.notes
+
+
+def gather(
+    course: Course, paths: list[Path], class_list: Path | None = None, dry_run: bool = False
+) -> Harvest:
+    """Collect, or with `dry_run` only say what would be; a class list is kept in the course."""
+    harvest, versions = Harvest(), {}
+    lessons, record, deadlines = course.lessons, read_record(course), read_deadlines(course)
+    roster = kept_roster(course)
+    if class_list:
+        roster = carried(read_roster(class_list), roster)
+    met = {person.key for person in roster.people} if roster else set()
     with contextlib.ExitStack() as open_zips:
-        named = [labelled(arrivals, lessons, notes) for arrivals in downloads(paths, open_zips)]
-        for works in kept_apart(named, notes):
+        files = downloads(paths, open_zips, harvest.notes)
+        named = [labelled(arrivals, lessons, harvest.notes, roster) for arrivals in files]
+        for works in kept_apart(_sifted(named, harvest), harvest.notes):
             for work in works:
                 if work.arrival.is_notebook and work.student and work.lesson in lessons:
-                    versions.setdefault((work.student, work.lesson), []).append(work.arrival)
-            _note_the_rest(course, works, notes)
-        for (student, lesson), arrivals in versions.items():
-            _register(course, student)
-            if newest := _take(course, student, lesson, arrivals, notes):
-                taken[student, lesson] = str(newest.path)
-    return taken, notes
+                    versions.setdefault((work.student, work.lesson), []).append(work)
+            met |= told(course, works, harvest.notes)
+        for (student, lesson), found in versions.items():
+            met.add(student)
+            if doubt := found[0].doubt:
+                remove = f"No learner? Remove submitted/{student}."
+                harvest.notes.append(f"{student}: doubtful, {doubt}. {remove}")
+            before = record.get(student, {}).get(lesson)
+            if chosen := newest(course, found, before, harvest.notes):
+                harvest.taken[student, lesson] = chosen[0]
+                if not dry_run:
+                    made = put(course, *chosen, deadlines)
+                    record.setdefault(student, {})[lesson] = made
+    harvest.missing = _missing(course, roster, {lesson for _, lesson in versions}, harvest)
+    harvest.notes = [shown(note) for note in harvest.notes]
+    if not dry_run:
+        for student in met:  # a row in every table, with or without a notebook
+            (course.root / "submitted" / student).mkdir(parents=True, exist_ok=True)
+        write_record(course, record)
+        if class_list:
+            keep_roster(course, roster)
+    return harvest
 
 
-def _register(course: Course, student: str) -> None:
-    """Give a learner a row in every table, with or without a notebook."""
-    (course.root / "submitted" / student).mkdir(parents=True, exist_ok=True)
+def _sifted(downloads: list[list[Work]], harvest: Harvest) -> list[list[Work]]:
+    """Leave out who is not in the roster, and what only people's names give to a platform's."""
+    known = {(w.student, w.lesson) for works in downloads for w in works if w.by and not w.barred}
+    made = []
+    for works in downloads:
+        kept = []
+        for work in works:
+            if work.barred:
+                harvest.doubtful.append(work)
+            elif work.by or not work.student or (work.student, work.lesson) not in known:
+                kept.append(work)
+            elif work.arrival.is_notebook:
+                harvest.notes.append(weaker(work))
+        made.append(kept)
+    return made
 
 
-def _take(
-    course: Course, student: str, lesson: str, arrivals: list[Arrival], notes: list[str]
-) -> Arrival | None:
-    """Copy the newest version that can be read, unless a newer one was collected before."""
-    *older, newest = sorted(arrivals, key=lambda a: a.age)
-    data = _data(newest, notes)
-    if data is None:
-        return _take(course, student, lesson, older, notes) if older else None
-    for arrival in older:
-        notes.append(f"{student}, {lesson}: {newest.path} replaces the older {arrival.path}.")
-    target, when = course.path("submitted", student, lesson) / f"{lesson}.ipynb", newest.when
-    if target.is_file():
-        before = target.stat().st_mtime
-        if before > when + GRAIN and target.read_bytes() != data:
-            notes.append(
-                f"{student}, {lesson}: {newest.path} is older than what was collected before, and "
-                f"is left out. To take it all the same, remove {target} first."
-            )
-            return None
-        if abs(when - before) <= GRAIN and target.read_bytes() != data:
-            notes.append(
-                f"{student}, {lesson}: {newest.path} replaces another file of the same date, which "
-                "was collected before. If that was somebody else's, give each a name of its own."
-            )
-        when = max(when, before)
-    target.parent.mkdir(exist_ok=True)
-    target.write_bytes(data)
-    os.utime(target, (when, when))
-    return newest
-
-
-def _data(arrival: Arrival, notes: list[str]) -> bytes | None:
-    if arrival.size > MAX_BYTES:
-        notes.append(f"{arrival.path}: left out, it is larger than {MAX_BYTES // 1_000_000} MB.")
-        return None
-    try:
-        return arrival.read()
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as problem:
-        notes.append(f"{arrival.path}: left out, it cannot be read ({problem}).")
-        return None
-
-
-def _note_the_rest(course: Course, works: list[Work], notes: list[str]) -> None:
-    """Tell of notebooks without a label, of learners without a notebook, and of stray files."""
-    lessons = course.lessons
-    notebooks = [w for w in works if w.arrival.is_notebook]
-    places = {w.arrival.path.parent for w in notebooks}
-    around = {folder for place in places for folder in (place, *place.parents)}
-    for work in notebooks:
-        if work.lesson and work.lesson not in lessons:
-            notes.append(
-                f"{work.arrival.path}: left out, {work.lesson} is no lesson of this course. "
-                f"To add it: python -m autograder init {course.root} {work.lesson}"
-            )
-        elif not (work.student and work.lesson):
-            missing = "whose it is" if work.lesson else "which lesson it is"
-            notes.append(f"{work.arrival.path}: left out, the name does not say {missing}.")
-        else:
-            continue
-        if work.student:
-            _register(course, work.student)
-    has = {(w.student, w.lesson) for w in notebooks} | {(w.student, None) for w in notebooks}
-    others: dict[str, list[str]] = {}
-    for work in works:
-        if work.arrival.is_notebook or (work.student and (work.student, work.lesson) in has):
-            continue
-        if work.arrival.is_zip and not work.by_platform:  # perhaps a whole download, not a work
-            notes.append(
-                f"{work.arrival.path}: left out, a zip inside a folder or a zip is not opened. "
-                "Name it itself to collect it."
-            )
-            continue
-        # a folder with notebooks in it, below it or around it is no learner's own
-        inner = places.difference(work.arrival.outer)
-        beside = work.folder and (work.folder in around or {*work.folder.parents} & inner)
-        if not beside:
-            others.setdefault(work.student or "", []).append(work.arrival.path.name)
-    for student, names in others.items():
-        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-        if student:
-            _register(course, student)
-        notes.append(f"{student}: no notebook, only {shown}." if student else f"Left out: {shown}.")
+def _missing(
+    course: Course, roster: Roster | None, lessons: set[str], harvest: Harvest
+) -> list[tuple[str, str]]:
+    """Return who in the roster has handed in nothing of the lessons that others did, or before."""
+    return [
+        (person.key, lesson)
+        for lesson in course.lessons
+        for person in (roster.people if roster else [])
+        if lesson in lessons
+        and (person.key, lesson) not in harvest.taken
+        and not any(course.path("submitted", person.key, lesson).glob("*.ipynb"))
+    ]

@@ -33,6 +33,8 @@ c.Execute.timeout = 60  # seconds for one cell
 if importlib.util.find_spec("autograder"):
     c.HTMLExporter.filters = {{"markdown2html": "autograder.feedback.harmless_markdown"}}
     c.HTMLExporter.exclude_raw = True
+    # what handing in late costs, as deadlines.toml says
+    c.AssignLatePenalties.plugin_class = "autograder.course.late_penalty.LatePenalty"
 
 # The cases that learners do not see are drawn from this secret. With the stock `nbgrader
 # autograde`, a learner's code could read it here; do not publish it, do not change it mid-term.

@@ -16,6 +16,7 @@ import nbformat
 
 from autograder.course.course import Course
 from autograder.course.gradebook import OneGradebook, one_gradebook
+from autograder.course.lateness import settle
 from autograder.course.repair import repair
 from autograder.course.status import (
     BROKEN,
@@ -79,6 +80,8 @@ def grade(course: Course, lesson: str, runner: Runner) -> dict[str, Record]:
         finally:
             diary.write()
     diary.complete()
+    with course.gradebook() as gradebook:
+        settle(course, lesson, gradebook)
     write_feedback(course, lesson, runner.n_jobs)
     return diary.records
 

@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 
 from autograder.checks.cells import Check, check_id, check_text
 from autograder.checks.question import Choice, Conclusion, Exercise, Lesson
-from autograder.errors import ReleaseError
-from autograder.lessons import UnknownLesson, load, nearest
+from autograder.errors import ReleaseError, UnknownLesson
+from autograder.lessons import load, nearest
 from autograder.release.exercise_file import place, text_of
 from autograder.release.solution import BEGIN, END, solution_text
 from autograder.seam.probe import observe

@@ -132,8 +132,8 @@ def _learners_html(course: Course, lesson: str, found: list[Row]) -> str:
         score = "–" if row.score is None else f"{row.score:g}"
         body.append(
             f"<tr><td>{name}</td><td class=number>{score}</td>"
-            f"<td class=number>{escape(row.status)}</td>"
+            f"<td class=number>{escape(row.status)}</td><td>{escape(row.late)}</td>"
             f"<td>{marked(row.notes)}</td></tr>"
         )
-    head = "<tr><th>learner</th><th>score</th><th>status</th><th>notes</th></tr>"
+    head = "<tr><th>learner</th><th>score</th><th>status</th><th>late</th><th>notes</th></tr>"
     return f"<h3>Learners</h3><div class=scroll><table>{head}{''.join(body)}</table></div>"

@@ -5,6 +5,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from autograder.course.course import Course
+from autograder.course.lateness import Lateness, settle
 from autograder.course.status import GRADED, HUMAN, MISSING, NOT_YET, UNREADABLE, Record, statuses
 
 
@@ -19,6 +20,7 @@ class Row:
     auto_score: float | None
     status: str
     notes: str
+    late: str = ""  # "2 days"; nothing: in time, or nothing is due
 
 
 def rows(course: Course, lesson: str) -> list[Row]:
@@ -34,12 +36,16 @@ def rows(course: Course, lesson: str) -> list[Row]:
             return []
         if not most:  # it was not made whole: a grading was stopped in its first seconds
             return []
+        settle(course, lesson, gradebook)  # scores may have changed since, by hand
+        lateness = Lateness(course)
         found = {s.student.id: s for s in gradebook.assignment_submissions(lesson)}
         for student in course.students():
             page = course.path("autograded", student, lesson) / f"{lesson}.ipynb"
             submission = found.get(student) if page.exists() else None
             record = records.get(student) or _unrecorded(course, student, lesson, submission)
-            made.append(_row(student, lesson, most, submission, record))
+            row = _row(student, lesson, most, submission, record)
+            row.late = lateness.late(student, lesson).text
+            made.append(row)
     return made
 
 
@@ -62,7 +68,10 @@ def _row(student: str, lesson: str, most: float, submission, record: Record) -> 
     if submission.needs_manual_grade:
         notes.append("A written answer waits for a human.")
         status = HUMAN if status == GRADED else status
-    return Row(student, lesson, submission.score, most, auto, status, " ".join(notes))
+    score, cost = submission.score, submission.late_submission_penalty or 0.0
+    if cost:
+        notes.append(f"Handed in late: {cost:g} of {score:g} points taken off.")
+    return Row(student, lesson, score - cost, most, auto, status, " ".join(notes))
 
 
 def write_csv(course: Course) -> Path:

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from solutions.ground import ROOT, digest, follow
+from solutions.whole_file import whole_file
 
 Run = tuple[Callable, dict[str, Any]]  # a function and its arguments
 
@@ -42,10 +43,8 @@ def run(function: Callable, arguments: dict[str, Any]) -> Any:
     finally:
         torch.set_num_threads(threads)
     path = place(function, arguments)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    torch.save(result, part)
-    part.replace(path)
+    with whole_file(path) as part:
+        torch.save(result, part)
     return result
 
 

@@ -1,7 +1,6 @@
 """Put a half-done training on disk and take it up again: weights, moments, dice and curve."""
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from torch.optim import Optimizer
 from solutions.keeping import kept
 from solutions.training.best_weights import Best
 from solutions.training.between_steps import Moment
+from solutions.whole_file import whole_file
 
 if TYPE_CHECKING:
     from solutions.train import History, Recipe
@@ -49,10 +49,8 @@ class Checkpoint:
             tensors |= _under(f"optimiser.{number}", state)
         # A copy each: safetensors refuses tensors that share memory, as tied weights do.
         whole = {name: x.detach().cpu().contiguous().clone() for name, x in tensors.items()}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        part = self.path.with_suffix(f".{os.getpid()}.part")
-        save_file(whole, part, metadata={"notes": json.dumps(notes)})
-        part.replace(self.path)
+        with whole_file(self.path) as part:
+            save_file(whole, part, metadata={"notes": json.dumps(notes)})
 
     def take_up(self, history: "History") -> None:
         """Set the run to where it was, if there is a file; say so if that belongs to another."""

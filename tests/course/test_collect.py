@@ -6,48 +6,15 @@ import unicodedata
 import zipfile
 
 import pytest
+from exported import handed_in, laid, packed, zipped
 from submissions import LESSON
 
-from autograder.course import collect as collecting
+from autograder.course import taking
 from autograder.course.collect import collect
-from autograder.course.course import Course, init
+from autograder.course.course import init
+from autograder.course.lesson_names import split
 from autograder.course.submission import find
-from autograder.course.whose import _split
 from autograder.errors import CourseError, Missing
-
-
-@pytest.fixture(scope="module")
-def made_once(tmp_path_factory) -> Course:
-    return init(tmp_path_factory.mktemp("made") / "course", [LESSON])
-
-
-@pytest.fixture
-def course(made_once, tmp_path) -> Course:
-    """A course of one's own; a copy, since making the gradebook takes seconds."""
-    return Course(shutil.copytree(made_once.root, tmp_path / "course"))
-
-
-def zipped(path, files: dict[str, str], day: int = 1):
-    """Write a zip whose members all have the date of one day."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(zipfile.ZipInfo(name, date_time=(2027, 3, day, 12, 0, 0)), text)
-    return path
-
-
-def laid(root, files: dict[str, str], when: float = 1_800_000_000):
-    """Write a folder whose files all have the same date, so that none is older."""
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        os.utime(path, (when, when))
-    return root
-
-
-def handed_in(course: Course) -> dict[tuple[str, str], str]:
-    found = (course.root / "submitted").glob("*/*/*.ipynb")
-    return {(p.parts[-3], p.parts[-2]): p.read_text() for p in found}
 
 
 @pytest.mark.parametrize("name", ["warm_up (1).ipynb", "Copy of warm_up.ipynb", "WarmUp.ipynb.txt"])
@@ -167,7 +134,7 @@ def test_two_people_of_one_name_are_told_apart_by_moodles_numbers(course, tmp_pa
     ],
 )
 def test_a_lesson_is_read_from_a_name_as_a_word(name, before, lesson):
-    assert _split(name, ["warm_up", "bert", "gpt", "image_gpt"]) == (before, lesson)
+    assert split(name, ["warm_up", "bert", "gpt", "image_gpt"]) == (before, lesson)
 
 
 def test_a_learner_without_a_notebook_gets_a_note_and_a_row(course, tmp_path):
@@ -194,7 +161,7 @@ def test_a_learner_without_a_notebook_gets_a_note_and_a_row(course, tmp_path):
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "file"])
 def test_a_file_that_is_too_large_is_noted_wherever_it_lay(course, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(collecting, "MAX_BYTES", 10)
+    monkeypatch.setattr(taking, "MAX_BYTES", 10)
     inbox = tmp_path / "inbox"
     inbox.mkdir()
     path = inbox / "ada_warm_up.ipynb"
@@ -415,17 +382,54 @@ def test_a_lesson_that_the_course_does_not_have_is_named_and_is_nobody(course, t
     assert not {"vit", "self_attention", "mess"} & {*course.students()}
 
 
-def test_a_zip_in_a_folder_is_not_opened_and_is_nobody(course, tmp_path):
-    root = tmp_path / "mess"
-    (root / "week1").mkdir(parents=True)
-    for name in ("canvas.zip", "week1/canvas.zip", "week1_warm_up.zip"):
-        zipped(root / name, {"ada_warm_up.ipynb": "hers"})
-    taken, notes = collect(course, [root])
-    assert not taken and course.students() == []
-    assert len(notes) == 3 and all("is not opened" in note for note in notes)
-    sent = {"Pia Pdf_5_assignsubmission_file_/answer.zip": "", "doejane_1_2_all.zip": ""}
-    collect(course, [zipped(tmp_path / "moodle.zip", sent)])  # a learner's own, from a platform
-    assert course.students() == ["Pia_Pdf", "doejane_1"]
+def test_a_zip_in_a_folder_or_a_zip_is_read_like_a_folder(course, tmp_path):
+    inner = packed({"warm_up.ipynb": "carl's"})
+    files = {
+        "ada_warm_up.zip": packed({"solution.ipynb": "ada's"}),
+        "bob/all.zip": packed({"homework/warm_up.ipynb": "bob's"}),
+        "carl/outer.zip": packed({"inner.zip": inner}),
+        "eve/empty.zip": "",
+    }
+    for place in (laid(tmp_path / "inbox", files), zipped(tmp_path / "inbox.zip", files)):
+        _, notes = collect(course, [place])
+        got = {student: text for (student, _), text in handed_in(course).items()}
+        assert got == {"ada": "ada's", "bob": "bob's", "carl": "carl's"}
+        assert len(notes) == 2 and "empty.zip: left out, it cannot be read" in notes[0]
+        assert notes[1] == "eve: no notebook, only empty.zip."
+        shutil.rmtree(course.root / "submitted")
+
+
+def test_downloads_of_a_platform_may_lie_in_one_folder(course, tmp_path):
+    init(course.root, ["recurrence"])
+    root = tmp_path / "downloads"
+    root.mkdir()
+    for lesson in (LESSON, "recurrence"):
+        names = [f"doejane_1_2_{lesson}.ipynb", f"li_2_3_{lesson}.ipynb"]
+        zipped(root / f"{lesson}.zip", dict.fromkeys(names, lesson))
+    assert collect(course, [root])[1] == []
+    assert handed_in(course) == {
+        (student, lesson): lesson
+        for student in ("doejane_1", "li_2")
+        for lesson in (LESSON, "recurrence")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("doe_2027-03-01", "a date"),
+        ("doe_20270301", "a date"),
+        ("doe_attempt_2", "an attempt"),
+        ("doe final", "an attempt"),
+        ("warm_up_doe", "the lesson's"),
+        ("week 3", "a person's"),
+    ],
+)
+def test_a_name_that_is_hardly_a_persons_is_doubtful_and_said_so(course, tmp_path, name, reason):
+    files = {f"{name}/warm_up.ipynb": "1", "noether/warm_up.ipynb": "2", "li/warm_up.ipynb": "3"}
+    _, notes = collect(course, [zipped(tmp_path / "a.zip", files)])
+    assert len(notes) == 1 and "doubtful" in notes[0] and reason in notes[0]
+    assert len(handed_in(course)) == 3
 
 
 def test_another_file_of_the_same_date_replaces_the_first_with_a_note(course, tmp_path):

@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
-from autograder.errors import ReleaseError
-from autograder.lessons import UnknownLesson, load
+from autograder.errors import ReleaseError, UnknownLesson
+from autograder.lessons import load
 from autograder.release import exercise_file, notebooks
 from autograder.release.exercise_file import Body, bodies, bodies_in, written_answers
 from autograder.release.names import unbound
