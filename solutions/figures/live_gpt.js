@@ -22,6 +22,7 @@ const STYLE = `
   .course-figure .by-model { background: rgb(var(--heat)); }
   .course-figure .by-grammar { border: 1px solid var(--ink); background: repeating-linear-gradient(45deg, var(--muted) 0 2px, transparent 2px 5px); }
   .course-figure .tale-key { display: inline-block; width: 1.4em; height: 0.6em; margin: 0 0.3em 0 0; border-radius: 2px; }
+  .course-figure .tale-key.by-grammar { margin-left: 0.8em; }
   .course-figure .tale-message { font-family: inherit; margin: 0.6rem 0; height: 4.3em; overflow-y: auto; max-width: 44rem; }
   .course-figure .tale-title { font-weight: 600; margin: 0.6rem 0 0.3rem; font-family: inherit; }
   .course-figure .tale-heads { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0.5rem; max-width: 34rem; }
@@ -30,7 +31,7 @@ const STYLE = `
   .course-figure .tale-head:has(:focus-visible) { outline: 3px solid rgb(var(--heat)); }
   .course-figure .tale-head input { margin: 0 0.3em 0 0; width: 16px; height: 16px; vertical-align: -3px; }
   .course-figure .tale-head canvas { display: block; width: 100%; aspect-ratio: 1; margin-top: 3px; image-rendering: pixelated; background: color-mix(in srgb, var(--ink) 5%, transparent); }
-  .course-figure .tale-looks { margin: 0.6rem 0 0; height: 11em; overflow-y: auto; line-height: 2; }
+  .course-figure .tale-looks { font-family: inherit; margin: 0.6rem 0 0; height: 11em; overflow-y: auto; line-height: 2; }
   .course-figure .tale-token { padding: 0.15rem 0.25rem; border-radius: 3px; border: 1px solid transparent; cursor: pointer; }
   .course-figure .tale-token.asks { border-color: var(--ink); }
   .course-figure .tale-token.later { color: var(--muted); }
