@@ -14,7 +14,7 @@ from solutions.train import Recipe, train
 
 SENTENCE = "the animal did not cross the street because it was too tired"
 N_EMBD, N_HEAD = 8, 2
-RECIPE = Recipe(steps=3000, batch=32, lr=2e-2, warmup=100)
+RECIPE = Recipe(steps=1500, batch=32, lr=1e-2, warmup=100)
 
 
 class OneBlock(nn.Module):
