@@ -51,6 +51,12 @@ function element(tag, properties = {}, ...children) {
   return node;
 }
 
+// What scrolls must be reachable with the keyboard, what does not scroll need not be.
+function reachable(box) {
+  if (box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+}
+
 // Bring the script with the weights, once for all figures of the page.
 function fetchTales({ address, text }) {
   window.courseTalesComing ??= new Promise((resolve, reject) => {
@@ -243,6 +249,7 @@ function render({ model: widget, el }) {
     );
     if (focused >= 0) bars.querySelectorAll("button")[focused].focus(); // the bars are new, the place is not
     if (!writing) message.textContent = describe(odds);
+    reachable(message);
     if (!data.small) looks();
   }
 
@@ -293,6 +300,8 @@ function render({ model: widget, el }) {
     const most = weights.map((w, t) => [w, t]).sort((a, b) => b[0] - a[0]).slice(0, 3).filter(([w]) => w > 0.005);
     told.textContent = `Layer ${layer + 1}, head ${head + 1}, at \u201c${plain(tokens[asking])}\u201d, looks at ` +
       most.map(([w, t]) => `\u201c${plain(tokens[t])}\u201d (word ${t}) with ${percent(w)}`).join(", ") + ".";
+    reachable(looking);
+    reachable(told);
   }
 
   el.addEventListener("focusin", () => fetchTales(data.script).catch(() => {}), { once: true });

@@ -5,7 +5,7 @@ const STYLE = `
   .course-figure .walk-bar { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; margin: 0 0 0.6rem; }
   .course-figure .walk button { min-height: 30px; }
   .course-figure .walk select { font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 4px; padding: 0.2rem; min-height: 30px; min-width: 0; max-width: 100%; }
-  .course-figure .walk-stage { flex: 1 1 12rem; }
+  .course-figure .walk-stage { flex: 1 1 6rem; }
   .course-figure .walk select option { color: black; background: white; }
   .course-figure .walk select:focus-visible { outline: 2px solid rgb(var(--heat)); outline-offset: 2px; }
   .course-figure .walk input[type="range"] { width: 9rem; height: 24px; margin: 0; }
@@ -221,7 +221,9 @@ function render({ model: widget, el }) {
     const { text, value } = worked(data, stage, out, token, c);
     const result = numbers[token][c] === null || out.table === "ids" ? "" : ` = ${show(value)}`;
     const best = out.table === "odds" ? ` Likeliest after ${quoted(words[token])}: ${orderOf(numbers, token).slice(0, 3).map((i) => `${data.words[i]} ${show(numbers[token][i])}`).join(", ")}.` : "";
-    sum.textContent = `${quoted(words[token])}, ${data.names[out.table]}${stage.out.length > 1 && out.head !== undefined ? `, ${out.label}` : ""}, ${numbers[0].length === 1 ? "" : nameOf(numbers, c) + ": "}${text}${result}.${best}`;
+    const head = out.head === undefined ? "" : `, ${out.label}`;
+    const what = `${quoted(words[token])}, ${data.names[out.table]}${head}, ${nameOf(numbers, c)}: `;
+    sum.textContent = `${out.table === "ids" ? "" : what}${text}${result}.${best}`;
     happens.replaceChildren(element("p", { className: "name" }, "what happens"), element("p", {}, filled(stage.does)), sum);
     scroll.replaceChildren(numbers[0].length > WIDE ? oneToken(numbers, c) : wholeTable(numbers, c, out.table === "ids"));
     const one = numbers[0].length > WIDE ? `, shown for ${quoted(words[token])}` : "";
@@ -278,14 +280,15 @@ function render({ model: widget, el }) {
     if (document.activeElement === document.body && /Left|Right/.test(event.key) && top < innerHeight && bottom > 0) onKey(event);
   });
 
-  // Give every panel the height of its tallest stage, so that walking moves nothing below.
+  // Reserve the room of the tallest stage, so that walking moves nothing below: where there is width
+  // for it by panel, else for the whole, which leaves no gaps on a phone.
   let width = 0;
   function settle() {
     if (walk.clientWidth === width) return;
     width = walk.clientWidth;
     const now = [at, token, part];
-    const panels = [lesson, goesIn, happens, comesOut];
-    for (const panel of panels) panel.style.minHeight = "";
+    const panels = width < 500 ? [walk] : [lesson, goesIn, happens, comesOut];
+    for (const panel of [walk, lesson, goesIn, happens, comesOut]) panel.style.minHeight = "";
     const tallest = panels.map(() => 0);
     const longest = words.indexOf([...words].sort((a, b) => b.length - a.length)[0]);
     for (const [i, stage] of data.stages.entries())
@@ -295,7 +298,7 @@ function render({ model: widget, el }) {
           draw();
           panels.forEach((panel, n) => (tallest[n] = Math.max(tallest[n], panel.offsetHeight)));
         }
-    tallest[2] += 44; // the sums differ in length by a line or two
+    tallest[Math.min(2, panels.length - 1)] += 44; // the sums differ in length by a line or two
     panels.forEach((panel, n) => (panel.style.minHeight = `${tallest[n]}px`));
     [at, token, part] = now;
     draw();
