@@ -11,9 +11,14 @@ from solutions.ground import ROOT, digest, follow
 SOURCE = ROOT / "solutions" / "figures" / "tales_script.py"
 
 
+def rests_on() -> set[Path]:
+    """Return the files that decide what the script says."""
+    return follow({SOURCE, ROOT / "requirements.txt"}, ROOT)
+
+
 def stamp() -> str:
     """Return the file's first line: it changes with everything that the script rests on."""
-    return f"// made from {digest(follow({SOURCE, ROOT / 'requirements.txt'}, ROOT))}\n"
+    return f"// made from {digest(rests_on())}\n"
 
 
 def write(app, exception) -> None:

@@ -3,9 +3,11 @@
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+import weights_file
 from chromium import Chromium
 
 from solutions.data.tiny_tales import (
@@ -255,3 +257,36 @@ def test_in_a_notebook_the_figure_brings_its_weights(browser, tmp_path):
         "document.querySelector('.tale-box').value.trim().split(' ').length === 22"
     )
     assert browser.errors == []
+
+
+def build_into(folder: Path) -> Path:
+    """Let the Sphinx extension write its file as at the end of a build."""
+    app = SimpleNamespace(outdir=str(folder), builder=SimpleNamespace(format="html"))
+    weights_file.write(app, exception=None)
+    return folder / "_static" / FILE_NAME
+
+
+def test_a_build_writes_the_script_once_and_again_when_it_is_out_of_date(tmp_path):
+    file = build_into(tmp_path)
+    text = file.read_text(encoding="utf-8")
+    assert text.partition("\n")[2] == tales_script()
+    file.write_text(text + "// kept", encoding="utf-8")
+    assert build_into(tmp_path).read_text(encoding="utf-8").endswith("// kept")
+    file.write_text("// made from something else\n", encoding="utf-8")
+    assert build_into(tmp_path).read_text(encoding="utf-8") == text
+
+
+def test_the_script_rests_on_its_two_sources_and_the_training():
+    names = {path.name for path in weights_file.rests_on()}
+    wanted = {
+        "tiny_gpt.js",
+        "tales_grammar.js",
+        "tiny_tales.py",
+        "gpt_tales.py",
+        "requirements.txt",
+    }
+    assert wanted <= names
+
+
+def test_the_weights_are_a_few_hundred_kilobytes():
+    assert len(tales_script()) < 350_000
