@@ -28,8 +28,10 @@ const STYLE = `
   .course-figure .walk tr.now td { border-top: 1px solid var(--ink); border-bottom: 1px solid var(--ink); }
   .course-figure .walk .chosen { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 700; }
   .course-figure .walk td.masked { color: var(--muted); text-align: center; }
-  .course-figure .walk .cells { display: grid; grid-template-columns: repeat(auto-fill, minmax(5.4em, 1fr)); gap: 2px; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
+  .course-figure .walk .cells { display: grid; grid-template-columns: repeat(auto-fill, minmax(7em, 1fr)); gap: 2px; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
   .course-figure .walk .cells > span { display: flex; justify-content: space-between; gap: 0.3em; padding: 0.05rem 0.3rem; cursor: pointer; line-height: 1.5; }
+  .course-figure .walk .everywhere { margin-top: 0.6rem; font-variant-numeric: tabular-nums; }
+  .course-figure .walk .everywhere span { white-space: nowrap; }
   .course-figure .walk .keys { color: var(--muted); font-size: 0.88em; margin: 0.2rem 0 0; }
   @media (max-width: 600px) {
     .course-figure .walk table { font-size: 0.7rem; }
@@ -47,9 +49,9 @@ function element(tag, properties = {}, ...children) {
   return node;
 }
 
-function show(x) {
-  const text = Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : x.toFixed(2);
-  return Number(text) === 0 ? "0.00" : text.replace("-", "\u2212");
+function show(x, digits = 2) {
+  const text = Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : x.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "\u2212");
 }
 const factor = (x) => (show(x).startsWith("\u2212") ? `(${show(x)})` : show(x));
 const total = (numbers) => numbers.reduce((sum, x) => sum + x, 0);
@@ -107,8 +109,11 @@ function worked(data, stage, out, t, c) {
       const row = tableOf(data, { table: stage.in[0], head: out.head })[t];
       if (row[c] === null) return { text: "masked before the softmax: e to the power of \u2212\u221e", value: 0 };
       const powers = row.filter((x) => x !== null).map(Math.exp);
-      const sum = powers.length > WIDE ? `the sum of all ${powers.length} such powers, ${show(total(powers))}` : `(${powers.map(show).join(" + ")})`;
-      return { text: `e^${factor(row[c])} = ${show(Math.exp(row[c]))}, divided by ${sum}`, value: Math.exp(row[c]) / total(powers) };
+      const all = powers.length > WIDE ? show(total(powers)) : `(${powers.map((x) => show(x)).join(" + ")})`;
+      return {
+        text: `e^${factor(row[c])} \u00f7 the sum of such powers over ${powers.length === 1 ? "one word" : `${powers.length} words`} = ${show(Math.exp(row[c]))} \u00f7 ${all}`,
+        value: Math.exp(row[c]) / total(powers),
+      };
     }
     case "mix": {
       const head = Math.floor(c / size);
@@ -184,10 +189,20 @@ function render({ model: widget, el }) {
     });
     return element("table", {}, element("thead", {}, element("tr", {}, element("td"), ...heads)), element("tbody", {}, ...rows));
   }
-  function oneToken(numbers, c) {
+  function oneToken(numbers, c, digits) {
     const most = Math.max(...numbers[token].map(Math.abs));
     return element("div", { className: "cells" }, ...orderOf(numbers, token).map((i) =>
-      cellOf("span", numbers[token][i], [element("span", {}, numbers[0].length === data.words.length ? data.words[i] : String(i + 1)), element("span", { className: "x" }, show(numbers[token][i]))], most, token, i, i === c)));
+      cellOf("span", numbers[token][i], [element("span", {}, numbers[0].length === data.words.length ? data.words[i] : String(i + 1)), element("span", { className: "x" }, show(numbers[token][i], digits))], most, token, i, i === c)));
+  }
+
+  // The whole point of the walk: what the model expects after every word of the sentence.
+  function everywhere(odds) {
+    const line = element("p", { className: "everywhere" }, "Likeliest next word after each word: ");
+    words.forEach((word, t) => {
+      const best = orderOf(odds, t)[0];
+      line.append(element("span", {}, `${word} \u2192 ${data.words[best]} ${show(odds[t][best])}`), t < words.length - 1 ? ", " : ".");
+    });
+    return line;
   }
 
   function incoming(name) {
@@ -219,15 +234,16 @@ function render({ model: widget, el }) {
     goesIn.replaceChildren(element("p", { className: "name" }, "goes in"),
       ...(stage.in.length ? stage.in.map(incoming) : [element("p", {}, words.slice(1).join(" "))]));
     const { text, value } = worked(data, stage, out, token, c);
-    const result = numbers[token][c] === null || out.table === "ids" ? "" : ` = ${show(value)}`;
-    const best = out.table === "odds" ? ` Likeliest after ${quoted(words[token])}: ${orderOf(numbers, token).slice(0, 3).map((i) => `${data.words[i]} ${show(numbers[token][i])}`).join(", ")}.` : "";
+    const digits = out.table === "odds" ? 3 : 2; // odds differ in the third place
+    const result = numbers[token][c] === null || out.table === "ids" ? "" : ` = ${show(value, digits)}`;
     const head = out.head === undefined ? "" : `, ${out.label}`;
     const what = `${quoted(words[token])}, ${data.names[out.table]}${head}, ${nameOf(numbers, c)}: `;
-    sum.textContent = `${out.table === "ids" ? "" : what}${text}${result}.${best}`;
+    sum.textContent = `${out.table === "ids" ? "" : what}${text}${result}.`;
     happens.replaceChildren(element("p", { className: "name" }, "what happens"), element("p", {}, filled(stage.does)), sum);
-    scroll.replaceChildren(numbers[0].length > WIDE ? oneToken(numbers, c) : wholeTable(numbers, c, out.table === "ids"));
+    scroll.replaceChildren(numbers[0].length > WIDE ? oneToken(numbers, c, digits) : wholeTable(numbers, c, out.table === "ids"));
     const one = numbers[0].length > WIDE ? `, shown for ${quoted(words[token])}` : "";
     comesOut.replaceChildren(element("p", { className: "name" }, `comes out: ${data.names[out.table]} (${shape(out.table)})${one}`), parts, scroll);
+    if (out.table === "odds") comesOut.append(everywhere(numbers));
     parts.hidden = stage.out.length < 2;
     parts.replaceChildren(...(parts.hidden ? [] : stage.out.map((one, i) => {
       const radio = element("input", { type: "radio", name: group, checked: i === part });

@@ -172,6 +172,15 @@ def test_a_written_sum_shows_its_own_terms(page, tables):
     assert f"{a:.2f} + {second} = {a + b:.2f}." in told
 
 
+def test_a_written_softmax_shows_every_power_it_divides_by(page, tables):
+    stage = next(i for i, stage in enumerate(STAGES) if stage["title"] == "Scores become weights")
+    choose(page, stage, BECAUSE)
+    powers = tables["scores"][0, BECAUSE, : BECAUSE + 1].exp()
+    told = page.evaluate("document.querySelector('.walk .sum').textContent")
+    terms = " + ".join(f"{x:,.0f}" if x >= 1000 else f"{x:.2f}" for x in powers.tolist())
+    assert f"\u00f7 ({terms}) = {float(tables['weights'][0, BECAUSE, ANIMAL]):.2f}." in told
+
+
 def test_the_arrow_keys_walk_through_stages_and_tokens(page):
     where = "[...document.querySelectorAll('.walk select')].map((select) => Number(select.value))"
     assert page.evaluate(where) == [0, BECAUSE]
@@ -232,6 +241,10 @@ def test_the_pages_other_claims_hold(tables):
     the, again = (i for i, word in enumerate(WORDS_OF) if word == "the")
     assert torch.equal(tables["token"][the], tables["token"][again])
     assert not torch.allclose(tables["start"][the], tables["start"][again], atol=0.1)
+    model = restored()
+    torch.nn.init.zeros_(model.position.table.weight)
+    lost = trace(model, sentence_ids())
+    assert torch.allclose(lost["query"][the], lost["query"][again], atol=1e-5)
     assert tables["odds"][BECAUSE, ID["it"]] > 0.99
     assert (tables["active"][BECAUSE] > 0).sum() < tables["active"].size(-1) / 2
     reasons = tables["odds"][TOO, [ID[word] for word in REASONS]]
