@@ -6,6 +6,11 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+    from autograder.running.runner import Runner
 
 # An optional package of jsonschema's that builds a grammar for two seconds when it is imported; it
 # would check web addresses in a schema, and a notebook's schema asks for none.
@@ -22,8 +27,7 @@ a course from first to last:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; a mistake of the user's gets a sentence and the exit code 2."""
-    from autograder.lessons import UnknownLesson
-    from autograder.wall.wall import WallError
+    from autograder.errors import CourseError, ReleaseError, UnknownLesson, WallError
 
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["verify"]:
@@ -33,13 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         options.run(options)
-    except (UnknownLesson, WallError) as problem:
-        return _refuse(problem)
-    except ValueError as problem:
-        from autograder.course.course import CourseError
-
-        if not isinstance(problem, CourseError):
-            raise
+    except (CourseError, ReleaseError, UnknownLesson, WallError) as problem:
         return _refuse(problem)
     except OSError as problem:
         if problem.filename is None:
@@ -139,30 +137,38 @@ def grade(options: argparse.Namespace) -> None:
         print("Nobody has handed in anything yet: python -m autograder collect brings it in.")
     for name in course.others if not options.lesson else []:
         print(f"{name} is an assignment of your own; nbgrader autograde {name} grades it.")
-    sandbox = not options.no_sandbox
-    limits = (options.timeout, options.total)
-    _grade(course, lessons, *limits, options.jobs, sandbox, options.cluster)
+    _grade(course, lessons, _runner(options))
 
 
-def _grade(
-    course,
-    lessons: list[str],
-    timeout: int,
-    total: int,
-    jobs: int | None = None,
-    sandbox: bool = True,
-    cluster: str | None = None,
-) -> None:
-    with contextlib.closing(_early_wall(course, lessons, sandbox and not cluster)) as wall:
+def _runner(options: argparse.Namespace) -> "Runner":
+    """Return what runs the submissions: walls here, walls on a cluster, or nothing in between."""
+    limits = {"timeout": options.timeout, "total": options.total}
+    if options.cluster and options.no_sandbox:
+        from autograder.errors import CourseError
+
+        raise CourseError("--cluster runs submissions behind walls only: leave --no-sandbox out.")
+    if options.cluster:
+        from autograder.running.cluster import Cluster
+
+        return Cluster(options.cluster, **limits)
+    from autograder.running.side_by_side import SideBySide
+
+    return SideBySide(options.jobs, walled=not options.no_sandbox, **limits)
+
+
+def _grade(course: "Course", lessons: list[str], runner: "Runner") -> None:
+    if lessons and not course.results.exists():
+        runner.warm(lessons[0])  # nothing is graded yet: it starts while torch is imported
+    with contextlib.ExitStack() as stack:
+        stack.callback(runner.rest)
         from autograder.grading.grade import grade
         from autograder.running.unprotected import UNPROTECTED
 
-        if not sandbox:
+        if not runner.walled:
             print(UNPROTECTED)
         for lesson in lessons:
             start = time.perf_counter()
-            ready = wall if lesson == wall.lesson else None
-            records = grade(course, lesson, timeout, total, jobs, sandbox, cluster, ready)
+            records = grade(course, lesson, runner)
             _tell(course, lesson, records, time.perf_counter() - start)
     _write_tables(course)
 
@@ -183,16 +189,6 @@ def _tell(course, lesson: str, records: dict, seconds: float) -> None:
     mended = sum(bool(r.notes) for r in handed_in if r.status == status.GRADED)
     also = f"; mended before grading {mended} (grades.csv has the notes)" if mended else ""
     print(f"  {', '.join(told) or 'no learner yet'}{also}.")
-
-
-def _early_wall(course, lessons: list[str], needed: bool):
-    """Start the first lesson's wall, where nothing is graded yet, while torch is imported."""
-    from autograder.wall.wall import Wall, why_not
-
-    wall = Wall(lessons[0] if lessons else "")
-    if lessons and needed and not course.results.exists() and not why_not():
-        wall.start()
-    return wall
 
 
 def _write_tables(course) -> None:
@@ -225,7 +221,9 @@ def demo(options: argparse.Namespace) -> None:
     for lesson in options.lesson:
         must_exist(lesson)
     course = fresh_course(options.dir, options.lesson or None)
-    _grade(course, course.lessons, timeout=5, total=60)
+    from autograder.running.side_by_side import SideBySide
+
+    _grade(course, course.lessons, SideBySide(timeout=5, total=60))
 
 
 def release(_: argparse.Namespace) -> None:

@@ -1,15 +1,13 @@
 """Load the weights of GPT-2 into our GPT, from a file or from the hub."""
 
 import json
-import struct
 from pathlib import Path
 
-import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from solutions.gpt import GPT, GPTConfig
 
-DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "F64": torch.float64}
 PARTS = {  # GPT-2's name of a part, and ours
     "ln_1": "attention_norm",
     "attn.c_attn": "attention.project",
@@ -29,7 +27,7 @@ def load_gpt2(source: Path | str = "gpt2", n_head: int | None = None) -> GPT:
     width / 64, as in every GPT-2 that was published.
     """
     path = find(source)
-    tensors = {k.removeprefix("transformer."): v for k, v in read_safetensors(path).items()}
+    tensors = {k.removeprefix("transformer."): v for k, v in load_file(path).items()}
     if "wte.weight" not in tensors:
         raise ValueError(f"load_gpt2: {path.name} holds no wte.weight, so it is no GPT-2.")
     vocab, width = tensors["wte.weight"].shape
@@ -68,23 +66,6 @@ def renamed(tensors: dict[str, Tensor], n_layer: int) -> dict[str, Tensor]:
             ours[f"blocks.{layer}.{name}.weight"] = weight.T if weight.ndim == 2 else weight
             ours[f"blocks.{layer}.{name}.bias"] = tensors[f"h.{layer}.{theirs}.bias"]
     return ours
-
-
-def read_safetensors(path: Path) -> dict[str, Tensor]:
-    """Read a .safetensors file: a length, a table in JSON, and the numbers, one after another."""
-    data = bytearray(path.read_bytes())
-    (length,) = struct.unpack("<Q", data[:8])
-    table = json.loads(data[8 : 8 + length])
-    table.pop("__metadata__", None)
-    tensors = {}
-    for name, entry in table.items():
-        if entry["dtype"] not in DTYPES:
-            continue  # masks that some files keep as bytes; a GPT makes its own
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
-        dtype = DTYPES[entry["dtype"]]
-        flat = torch.frombuffer(bytearray(data[begin:end]), dtype=dtype)
-        tensors[name] = flat.reshape(entry["shape"]).float()
-    return tensors
 
 
 def find(source: Path | str) -> Path:

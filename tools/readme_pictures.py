@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from chromium import Chromium
+from browser import Browser
 
 from autograder.checks.card import as_html
 from autograder.checks.marking import mark
@@ -32,7 +32,8 @@ def main() -> int:
     if not (book.exists() and report.exists()):
         print("readme_pictures: nothing is built yet; run make course first.", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as folder, Chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        shown = browser.page()
         card = Path(folder) / "card.html"
         card.write_text(feedback_page(), encoding="utf-8")
         for name, page, size in (
@@ -40,9 +41,9 @@ def main() -> int:
             ("check", card, (820, 370)),
             ("report", report, (1100, 900)),
         ):
-            browser.view(*size)
-            browser.open(page)
-            browser.screenshot(PICTURES / f"{name}.png")
+            shown.view(*size)
+            shown.open(page)
+            shown.screenshot(PICTURES / f"{name}.png")
             print(f".github/pictures/{name}.png")
     return 0
 

@@ -6,7 +6,7 @@ python tools/screenshot.py PAGE OUT.png [--width 375] [--full] [--dark] [--print
 import argparse
 from pathlib import Path
 
-from chromium import Chromium
+from browser import Browser
 
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "html"
 
@@ -27,13 +27,14 @@ def main() -> None:
         parser.exit(
             1, f"screenshot: {page.name} is not there; run python book/machinery/build.py first.\n"
         )
-    with Chromium() as browser:
-        browser.view(args.width, args.height, args.dark, args.print)
-        browser.open(page)
-        browser.evaluate(args.run)
-        browser.settle()
-        browser.screenshot(args.out, args.full)
-        for line in browser.failures + browser.errors:
+    with Browser() as browser:
+        shown = browser.page()
+        shown.view(args.width, args.height, args.dark, args.print)
+        shown.open(page)
+        shown.evaluate(args.run)
+        shown.settle()
+        shown.screenshot(args.out, args.full)
+        for line in shown.failures + shown.errors:
             print(f"screenshot: the page reports: {line}")
 
 

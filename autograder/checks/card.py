@@ -6,8 +6,8 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.checks.marking import UNCOUNTED, Result
 from autograder.checks.markup import marked
+from autograder.checks.result import UNCOUNTED, Result
 
 MIME = "application/vnd.transformers-course.result+json"
 MAX_CELLS = 12  # a heat map shows at most this many rows and columns

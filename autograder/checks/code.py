@@ -15,8 +15,13 @@ from autograder.seam.wire import packed
 class Code(Protocol):
     """What marking needs to know of the code under test."""
 
-    def observe(self, probe: Callable, inputs: tuple, likely: Seen | None = None) -> Any:
-        """Run a probe beside the code; return what it saw, `likely.value` itself if just that."""
+    def observe(
+        self, probe: Callable, inputs: tuple, likely: Seen | None = None, secret: bool = False
+    ) -> Any:
+        """Run a probe beside the code; return what it saw, `likely.value` itself if just that.
+
+        Code that has seen secret inputs may say them wherever it is quoted in full afterwards.
+        """
 
     def replaced(
         self, others: dict[str, Callable], answer: str
@@ -30,7 +35,9 @@ class Here:
     def __init__(self, own: dict[str, Any]):
         self.own = own
 
-    def observe(self, probe: Callable, inputs: tuple, likely: Seen | None = None) -> Any:
+    def observe(
+        self, probe: Callable, inputs: tuple, likely: Seen | None = None, secret: bool = False
+    ) -> Any:
         return unpacked(observe_packed(self.own, probe, packed(inputs)), likely)
 
     @contextlib.contextmanager

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from autograder.checks.draw import Draw
 from autograder.checks.slips import Slip
+from autograder.lessons import UnknownLesson, nearest
 from autograder.seam.probe import call
 
 VISIBLE = "visible"  # the seed of the cases a learner sees
@@ -116,7 +117,12 @@ class Lesson:
     questions: list[Exercise | Choice | Conclusion]
 
     def __getitem__(self, name: str) -> Exercise | Choice | Conclusion:
-        return next(q for q in self.questions if q.name == name)
+        for question in self.questions:
+            if question.name == name:
+                return question
+        raise UnknownLesson(
+            f"Lesson {self.name!r} has no {name!r}. {nearest(str(name), self.names)}"
+        )
 
     @property
     def names(self) -> list[str]:

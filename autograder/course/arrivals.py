@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from autograder.course.course import CourseError
+from autograder.errors import CourseError
 
 CANVAS = re.compile(r"(?P<name>.+?)(_LATE)?_(?P<user>\d{1,20})_(?P<upload>\d{1,20})_(?P<file>.+)")
 AGAIN = re.compile(r"[-(](\d{1,4})\)?\.ipynb", re.IGNORECASE)  # warm_up-1.ipynb, warm_up (1).ipynb

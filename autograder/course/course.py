@@ -8,7 +8,8 @@ import warnings
 from functools import cached_property
 from pathlib import Path
 
-from autograder.lessons import UnknownLesson, must_exist
+from autograder.errors import CourseError, UnknownLesson
+from autograder.lessons import must_exist
 from autograder.repository import order
 
 FOLDERS = ["source", "release", "submitted", "autograded", "feedback"]
@@ -37,10 +38,6 @@ if importlib.util.find_spec("autograder"):
 # autograde`, a learner's code could read it here; do not publish it, do not change it mid-term.
 os.environ["AUTOGRADER_SEED"] = (here / "{SEED_FILE}").read_text().strip()
 '''
-
-
-class CourseError(ValueError):
-    """Something about a course directory that its owner can put right; the text says how."""
 
 
 def init(root: Path, lessons: list[str] | None = None) -> "Course":

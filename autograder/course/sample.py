@@ -3,6 +3,7 @@
 import ast
 import json
 import shutil
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from nbformat import NotebookNode
 from autograder.checks.cells import is_solution, short
 from autograder.checks.question import Choice, Exercise, Lesson
 from autograder.checks.slips import Slip, span
-from autograder.course.course import Course, CourseError, init
+from autograder.course.course import Course, init
+from autograder.errors import CourseError
 from autograder.lessons import load
-from autograder.release.notebooks import BEGIN, END, author, release
+from autograder.release.notebooks import author, release
+from autograder.release.solution import BEGIN, END
 
 MARKER = ".demo"  # lies in a folder that the demo made and may therefore wipe
 LOOP = """\
@@ -113,37 +116,50 @@ def stripped(lesson: str) -> NotebookNode:
 
 
 def endless(lesson: str) -> NotebookNode:
-    """Let the first function wait for a minute before it answers."""
+    """Let the first function, or the first method where there is none, wait before it answers."""
     made = answered(lesson)
-    cell = cell_of(made, _functions(load(lesson))[0].name)
-    docstring = ast.parse(cell.source).body[0].body[0]
+    exercises = load(lesson).exercises
+    functions = [e for e in exercises if not isinstance(e.reference, type)]
+    cell = cell_of(made, (functions or exercises)[0].name)
+    nodes = ast.walk(ast.parse(cell.source))
+    function = next(n for n in nodes if isinstance(n, ast.FunctionDef))
+    first = function.body[0]
+    at = first.end_lineno if ast.get_docstring(function) else first.lineno - 1
     lines = cell.source.splitlines(keepends=True)
-    cell.source = "".join([*lines[: docstring.end_lineno], LOOP, *lines[docstring.end_lineno :]])
+    wait = textwrap.indent(textwrap.dedent(LOOP), " " * first.col_offset)
+    cell.source = "".join([*lines[:at], wait, *lines[at:]])
     return made
 
 
 def misspelt(lesson: str) -> NotebookNode:
     made = answered(lesson)
-    cell = cell_of(made, load(lesson).exercises[1].name)
+    cell = cell_of(made, _second(load(lesson)).name)
     cell.source = cell.source.replace(":\n", "\n", 1)
     return made
 
 
-def _functions(lesson: Lesson) -> list[Exercise]:
-    return [e for e in lesson.exercises if not isinstance(e.reference, type)]
+def _second(lesson: Lesson) -> Exercise:
+    """Return the second exercise, or the only one."""
+    return lesson.exercises[:2][-1]
+
+
+def _slips(*wanted: tuple[Exercise, int]) -> list[Slip]:
+    """Return a slip of each exercise: the one of that number, or the last where there are fewer."""
+    each = {exercise.name: exercise.slips[: number + 1][-1] for exercise, number in wanted[::-1]}
+    return list(each.values())[::-1]
 
 
 def learners(lesson: str) -> list[Callable[[], NotebookNode | bytes | None]]:
     """Return the class: what each hands in; bytes for a file that is no notebook, None for none."""
-    first, second, *rest = load(lesson).exercises
-    last = rest[-1] if rest else second
+    exercises = load(lesson).exercises
+    first, second, last = exercises[0], _second(load(lesson)), exercises[-1]
     return [
         lambda: answered(lesson),
         lambda: alternative(lesson),
-        lambda: with_slips(lesson, first.slips[0]),
-        lambda: with_slips(lesson, first.slips[0], second.slips[0]),
-        lambda: with_slips(lesson, first.slips[3], last.slips[0]),
-        lambda: with_slips(lesson, second.slips[1]),
+        lambda: with_slips(lesson, *_slips((first, 0))),
+        lambda: with_slips(lesson, *_slips((first, 0), (second, 0))),
+        lambda: with_slips(lesson, *_slips((first, 3), (last, 0))),
+        lambda: with_slips(lesson, *_slips((second, 1))),
         lambda: with_slips(lesson, *pair_of_slips(first)),
         lambda: wrong_choices(lesson),
         lambda: release(author(lesson)),

@@ -2,14 +2,16 @@
 
 import json
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
-from autograder.course.course import Course, CourseError
+from autograder.course.course import Course
+from autograder.errors import CourseError
+from solutions.whole_file import whole_file
 
 GRADED, HUMAN = "graded", "needs a human"
-TIMED_OUT, CRASHED, UNREADABLE, MISSING = "timed out", "crashed", "unreadable", "missing"
+OUT_OF_TIME, BROKEN, UNREADABLE, MISSING = "timed out", "crashed", "unreadable", "missing"
 NOT_YET = "not graded yet"
-ALL = (GRADED, HUMAN, TIMED_OUT, CRASHED, UNREADABLE, NOT_YET, MISSING)
+ALL = (GRADED, HUMAN, OUT_OF_TIME, BROKEN, UNREADABLE, NOT_YET, MISSING)
 STATUS_FILE = "status.json"
 PAUSE = 2.0  # seconds between two writings: the file grows with the class
 
@@ -20,7 +22,7 @@ class Record:
 
     status: str
     notes: list[str] = field(default_factory=list)
-    key: str = ""  # what the result depended on
+    content: str = ""  # names what was saved: the result and all that the notebook says
     walled: bool = True  # False: the learner's code ran with the grader's rights
 
 
@@ -35,7 +37,13 @@ def statuses(course: Course) -> dict[str, dict[str, Record]]:
         raise CourseError(
             f"{path} is damaged. Remove it and grade again: no score is in it."
         ) from None
-    return {name: {s: Record(**r) for s, r in found.items()} for name, found in data.items()}
+    return {name: {s: _record(r) for s, r in found.items()} for name, found in data.items()}
+
+
+def _record(data: dict) -> Record:
+    """Read one record; what an earlier version wrote under other names is made anew."""
+    known = {f.name for f in fields(Record)}
+    return Record(**{name: value for name, value in data.items() if name in known})
 
 
 def write(course: Course, lesson: str, records: dict[str, Record]) -> None:
@@ -43,9 +51,8 @@ def write(course: Course, lesson: str, records: dict[str, Record]) -> None:
     everything = statuses(course)
     everything[lesson] = records
     data = {name: {s: asdict(r) for s, r in found.items()} for name, found in everything.items()}
-    part = course.root / f"{STATUS_FILE}.part"
-    part.write_text(json.dumps(data, indent=1), encoding="utf-8")
-    part.replace(course.root / STATUS_FILE)
+    with whole_file(course.root / STATUS_FILE) as part:
+        part.write_text(json.dumps(data, indent=1), encoding="utf-8")
 
 
 class Diary:

@@ -5,18 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import Missing, Unreadable
+
 MAX_BYTES = 50_000_000
-
-
-class Missing(LookupError):
-    """Nothing was handed in; the text says what was looked for."""
-
-    def __str__(self) -> str:
-        return self.args[0]
-
-
-class Unreadable(ValueError):
-    """A file that is no notebook; the text says why in a sentence."""
 
 
 def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:

@@ -5,33 +5,35 @@ The run phase touches no database; every submission ends with a status.
 
 import contextlib
 import glob
+import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 
-from autograder.course.course import Course, CourseError
+from autograder.course.course import Course
+from autograder.course.gradebook import OneGradebook, one_gradebook
 from autograder.course.repair import repair
 from autograder.course.status import (
-    CRASHED,
+    BROKEN,
     GRADED,
     MISSING,
-    TIMED_OUT,
+    OUT_OF_TIME,
     UNREADABLE,
     Diary,
     Record,
     statuses,
 )
-from autograder.course.submission import Missing, Unreadable, find, read
+from autograder.course.submission import find, read
+from autograder.errors import Missing, Unreadable
 from autograder.grading.marks_by_hand import let_stand, marked_answers
-from autograder.grading.saving import OneGradebook, Saver, one_gradebook
+from autograder.grading.saving import Saver
 from autograder.report.feedback import write_pages
-from autograder.running import batch, cluster, unprotected
-from autograder.running.walled import Settings
-from autograder.wall.wall import Wall, why_not
+from autograder.running.runner import Job, Runner, Settings, place
+from autograder.wall.session import CRASHED, TIMED_OUT
 
 LOST = "The process that ran this notebook died each time; grade it by hand."
 
@@ -42,71 +44,48 @@ class Ready:
 
     notes: list[str]
     path: Path
-    key: str
+    key: str  # of the result: what running it depends on
+    content: str  # of what is saved: the result, and all that the notebook says
 
     def saved(self, course: Course) -> bool:
         *_, student, lesson, name = self.path.parts
         return (course.path("autograded", student, lesson) / name).exists()
 
 
-def grade(
-    course: Course,
-    lesson: str,
-    timeout: int = 30,
-    total: int = 300,
-    n_jobs: int | None = None,
-    sandbox: bool = True,
-    address: str | None = None,
-    wall: Wall | None = None,
-) -> dict[str, Record]:
-    """Grade everybody's work on one lesson, then write the feedback pages.
-
-    `wall` may be one that has begun to start; else it is started when a notebook needs it.
-    """
-    if address and not sandbox:
-        raise CourseError("--cluster runs submissions behind walls only: leave --no-sandbox out.")
-    if sandbox and not address and (reason := why_not()):
-        raise CourseError(
-            f"No sandbox can be made here: {reason}. With --no-sandbox learners' code is run "
-            "with your rights."
-        )
+def grade(course: Course, lesson: str, runner: Runner) -> dict[str, Record]:
+    """Grade everybody's work on one lesson, then write the feedback pages."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all is on the CPU; a GPU's threads forbid to fork
-    n_jobs = n_jobs or len(os.sched_getaffinity(0))
     course.prepare(lesson)
-    settings = Settings(course.seed, timeout, total)
     before = statuses(course).get(lesson, {})
     diary = Diary(course, lesson, before)
     with contextlib.ExitStack() as stack:
-        wall = stack.enter_context(contextlib.closing(wall or Wall(lesson)))
-        warm = wall.start if sandbox and not address else lambda: None
-        ready = _repair_all(course, lesson, settings, diary, warm)
+        stack.callback(runner.rest)
+        ready = _repair_all(course, lesson, runner, diary)
         gradebook = stack.enter_context(one_gradebook(course))
-        saver = Saver(course, lesson, timeout, total)
-        running = _results(course, lesson, ready, settings, n_jobs, sandbox, address, wall)
+        saver = Saver(course, lesson)
+        running = _results(course, lesson, ready, runner)
         try:
             for student, ran in _progress(running, lesson, total=len(ready)):
                 work, old = ready[student], before.get(student)
                 if not ran:
                     course.forget(lesson, student, gradebook=gradebook)
                     gradebook.commit()
-                    diary.note(student, Record(CRASHED, [LOST]))
-                elif sandbox and old and old.walled and old.key == work.key and work.saved(course):
+                    diary.note(student, Record(BROKEN, [LOST]))
+                elif old and old.content == work.content and work.saved(course):
                     diary.note(student, old)  # nothing it depends on has changed
                 else:
-                    record = _save_one(course, student, work, sandbox, saver, gradebook)
+                    record = _save_one(course, student, work, runner.walled, saver, gradebook)
                     diary.note(student, record)
         finally:
             diary.write()
     diary.complete()
-    write_feedback(course, lesson, n_jobs)
+    write_feedback(course, lesson, runner.n_jobs)
     return diary.records
 
 
-def _repair_all(
-    course: Course, lesson: str, settings: Settings, diary: Diary, warm: Callable[[], None]
-) -> dict[str, Ready]:
+def _repair_all(course: Course, lesson: str, runner: Runner, diary: Diary) -> dict[str, Ready]:
     """Find and repair what was handed in; who has nothing readable gets a status at once."""
-    released = course.released(lesson)
+    released, settings = course.released(lesson), runner.settings(course.seed)
     ready: dict[str, Ready] = {}
     for student in course.students():
         try:
@@ -118,8 +97,8 @@ def _repair_all(
         except Exception as problem:  # one submission must not stop the others
             diary.note(student, _crash(course, lesson, student, problem))
         else:
-            if not (course.results / f"{ready[student].key}.json").exists():
-                warm()  # what runs it may begin to start
+            if not place(course.results, ready[student].key).exists():
+                runner.warm(lesson)  # what runs it may begin to start
     return ready
 
 
@@ -140,38 +119,25 @@ def _repair_one(
     if notes:
         notebook.cells.insert(0, _note_cell(notes))
     text = nbformat.writes(notebook)
-    place = target / f"{lesson}.ipynb"
-    place.write_text(text, encoding="utf-8")
+    repaired = target / f"{lesson}.ipynb"
+    repaired.write_text(text, encoding="utf-8")
     notes += _copy_timestamp(folder, target)
-    return Ready(notes, place, batch.Job(lesson, text, settings).key)
+    key = Job(lesson, text, settings).key
+    content = hashlib.sha256(f"{key} {text}".encode()).hexdigest()
+    return Ready(notes, repaired, key, content)
 
 
 def _results(
-    course: Course,
-    lesson: str,
-    ready: dict[str, Ready],
-    settings: Settings,
-    n_jobs: int,
-    sandbox: bool,
-    address: str | None,
-    wall: Wall,
+    course: Course, lesson: str, ready: dict[str, Ready], runner: Runner
 ) -> Iterator[tuple[str, bool]]:
     """Yield everybody when the result is there, and whether the notebook could be run at all."""
-    if not sandbox:
-        unprotected.warm()
-        yield from ((student, True) for student in sorted(ready))
-        return
     handed_in: dict[str, list[str]] = {}  # two equal notebooks are run once
     for student in sorted(ready):
         handed_in.setdefault(ready[student].key, []).append(student)
+    settings = runner.settings(course.seed)
     texts = (ready[students[0]].path for students in handed_in.values())
-    jobs = (batch.Job(lesson, path.read_text(encoding="utf-8"), settings) for path in texts)
-    store = course.results
-    if address:
-        running = cluster.run_jobs(jobs, store, address)
-    else:
-        running = batch.run_jobs(jobs, store, n_jobs, wall)
-    for job, ran in running:
+    jobs = (Job(lesson, path.read_text(encoding="utf-8"), settings) for path in texts)
+    for job, ran in runner.run(jobs, course.results):
         yield from ((student, ran) for student in handed_in[job.key])
 
 
@@ -192,14 +158,14 @@ def _crash(
     course.log.exception("grading %s of %s", lesson, student)
     course.forget(lesson, student, gradebook=gradebook)
     sentence = f"Grading failed ({type(problem).__name__}); nbgrader.log has the details."
-    return Record(CRASHED, [sentence])
+    return Record(BROKEN, [sentence])
 
 
 def _save_one(
     course: Course,
     student: str,
     work: Ready,
-    sandbox: bool,
+    walled: bool,
     saver: Saver,
     gradebook: OneGradebook,
 ) -> Record:
@@ -207,11 +173,10 @@ def _save_one(
     try:
         marked = marked_answers(course, saver.lesson, student, gradebook)
         course.forget(saver.lesson, student, repaired=False, gradebook=gradebook)
-        kept = course.results / f"{work.key}.json" if sandbox else None
-        deaths = saver.save(student, kept)
+        deaths = saver.save(student, place(course.results, work.key))
         let_stand(course, saver.lesson, student, gradebook, marked)
         gradebook.commit()
-        return _record(work, deaths, sandbox)
+        return _record(work, deaths, walled)
     except Exception as problem:  # one submission must not stop the others
         gradebook.rollback()
         made = _crash(course, saver.lesson, student, problem, gradebook)
@@ -242,12 +207,12 @@ def _copy_timestamp(folder: Path, target: Path) -> list[str]:
 def _record(work: Ready, deaths: dict[str, str], walled: bool) -> Record:
     """Say how it went: whether a cell, or the code that a check called, timed out or crashed."""
     status, notes = GRADED, list(work.notes)
-    for name, word in ((unprotected.TIMED_OUT, TIMED_OUT), (unprotected.CRASHED, CRASHED)):
+    for name, word in ((TIMED_OUT, OUT_OF_TIME), (CRASHED, BROKEN)):
         cells = [cell for cell, how in deaths.items() if how == name]
         if cells:
             notes.append(f"A cell {word}: {', '.join(cells)}.")
             status = word
-    return Record(status, notes, work.key, walled)
+    return Record(status, notes, work.content, walled)
 
 
 def write_feedback(course: Course, lesson: str, n_jobs: int) -> None:

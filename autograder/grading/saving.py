@@ -1,88 +1,53 @@
-"""Save results as `nbgrader autograde` does: its own steps, one gradebook and one pass for a class.
+"""Save results as `nbgrader autograde` does: its own steps, one pass for a class.
 
 nbgrader opens the gradebook for each of its steps and validates the notebook after each. Here its
-steps share one connection, a submission is one transaction, and the notebook stays in memory.
+steps share one connection (course/gradebook.py), and the notebook stays in memory.
 """
 
-import contextlib
-import sys
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import nbgrader.preprocessors
 from nbconvert.writers import FilesWriter
-from nbgrader.api import Gradebook
+from nbformat import NotebookNode
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import setenv
-from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from autograder.course.course import Course
-from autograder.running import unprotected
+from autograder.running.runner import Ran, kept
+from autograder.wall.session import error
 
-OPENERS = (  # the modules that open a gradebook while a submission is graded or its page is made
-    "nbgrader.converters.autograde",
-    "nbgrader.preprocessors.getgrades",
-    "nbgrader.preprocessors.latesubmissions",
-    "nbgrader.preprocessors.overwritecells",
-    "nbgrader.preprocessors.overwritekernelspec",
-    "nbgrader.preprocessors.saveautogrades",
-)
+NOT_RUN = [error("NotRun", "This cell was not run.")]
 
 
-class OneGradebook(Gradebook):
-    """A gradebook that stays open and keeps changes together until `commit` or `rollback`."""
+class Take(nbgrader.preprocessors.Execute):
+    """nbgrader's step that runs a notebook, replaced: take the result of a run that is over."""
 
-    def __init__(self, course: Course):
-        settings = course.config.CourseDirectory
-        super().__init__(settings.db_url, settings.course_id)
-        self.db.commit = self.db.flush  # what nbgrader's steps call after every cell
+    result: Ran
 
-    def commit(self) -> None:
-        self.db().commit()
-
-    def rollback(self) -> None:
-        self.db().rollback()
-
-    def close(self) -> None:
-        """Stay open: nbgrader's steps close what they think is theirs."""
-
-    def end(self) -> None:
-        super().close()
-
-
-@contextlib.contextmanager
-def one_gradebook(course: Course) -> Iterator[OneGradebook]:
-    """Have nbgrader's steps use one gradebook for as long as this lasts."""
-    gradebook = OneGradebook(course)
-    openers = [sys.modules[name] for name in OPENERS]
-    try:
-        for module in openers:
-            module.Gradebook = lambda *_, **__: gradebook
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about autoflush
-            yield gradebook
-    finally:
-        for module in openers:
-            module.Gradebook = Gradebook
-        gradebook.end()
+    def preprocess(
+        self, nb: NotebookNode, resources: dict, km: Any = None
+    ) -> tuple[NotebookNode, dict]:
+        for number, cell in enumerate(nb.cells):
+            if cell.cell_type == "code":  # a check without any output would earn full marks
+                outputs = self.result.outputs.get(str(number), NOT_RUN)
+                cell.outputs = [nbformat.from_dict(output) for output in outputs]
+        return nb, resources
 
 
 class Saver(Autograde):
     """nbgrader's converter, told which submission to save, and where its result is kept."""
 
-    def __init__(self, course: Course, lesson: str, timeout: int, total: int):
+    def __init__(self, course: Course, lesson: str):
         config = Config(course.config)
         config.CourseDirectory.submitted_directory = "repaired"
         config.CourseDirectory.assignment_id = lesson
-        config.Execute.timeout, config.Execute.total = timeout, total
         coursedir = CourseDirectory(config=config)
         super().__init__(coursedir=coursedir, config=config, log=course.log, force=True)
         self.course, self.lesson = course, lesson
-        self.executing = unprotected.Execute(parent=self)
+        self.executing = Take(parent=self)
         self.writer = FilesWriter(parent=self, config=self.config)
         # not its sanitising steps: repair has put all cells, metadata and locked text in place
         self.steps = [self._step(s) for s in self.autograde_preprocessors if s is not CHECK]
@@ -92,13 +57,13 @@ class Saver(Autograde):
             return self.executing
         return step(parent=self)
 
-    def save(self, student: str, kept: Path | None) -> dict[str, str]:
+    def save(self, student: str, result: Path) -> dict[str, str]:
         """Put one result into the gradebook and autograded/; return how cells ended badly."""
         folder = self.course.path("repaired", student, self.lesson)
-        self.executing.kept, self.executing.deaths = str(kept or ""), {}
+        self.executing.result = kept(result)
         self.assignments = {str(folder): [str(folder / f"{self.lesson}.ipynb")]}
         self.convert_notebooks()
-        return self.executing.deaths
+        return self.executing.result.deaths
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Read the repaired notebook, take it through all steps, write it."""
@@ -106,9 +71,8 @@ class Saver(Autograde):
         resources |= {"metadata": {}, "output_extension": ".ipynb"}
         text = Path(notebook_filename).read_text(encoding="utf-8")
         notebook = nbformat.reader.reads(text)  # repair wrote it: no need to validate it again
-        with setenv(NBGRADER_EXECUTION="autograde"):  # for checks that run without a wall
-            for step in self.steps:
-                notebook, resources = step(notebook, resources)
+        for step in self.steps:
+            notebook, resources = step(notebook, resources)
         self.write_single_notebook(nbformat.v4.writes_json(notebook) + "\n", resources)
 
 

@@ -6,17 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.errors import UnknownLesson
+
 if TYPE_CHECKING:  # it imports torch
     from autograder.checks.question import Lesson
 
 HERE = Path(__file__).parent
-
-
-class UnknownLesson(LookupError):
-    """No lesson or question of that name; the text says which there are."""
-
-    def __str__(self) -> str:
-        return self.args[0]
 
 
 def names() -> list[str]:
@@ -32,7 +27,7 @@ def files(lesson: str) -> list[Path]:
 def must_exist(lesson: str) -> None:
     """Complain, and suggest another name, if there is no such lesson."""
     if lesson not in names():
-        raise UnknownLesson(f"There is no lesson {lesson!r}. {_nearest(lesson, names())}")
+        raise UnknownLesson(f"There is no lesson {lesson!r}. {nearest(lesson, names())}")
 
 
 @cache
@@ -47,12 +42,10 @@ def load(lesson: str) -> "Lesson":
 def find_question(name: str) -> tuple[str, str]:
     """Split "lesson.question" and make sure that both exist."""
     lesson, _, question = str(name).partition(".")
-    known = load(lesson).names
-    if question not in known:
-        raise UnknownLesson(f"Lesson {lesson!r} has no {question!r}. {_nearest(question, known)}")
-    return lesson, question
+    return lesson, load(lesson)[question].name
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def nearest(name: str, known: list[str]) -> str:
+    """Suggest the name that was meant, or list them all."""
     close = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."

@@ -5,6 +5,7 @@ import html
 from autograder.checks.markup import marked
 from autograder.checks.question import Exercise
 from autograder.lessons import load
+from autograder.release.exercise_file import written_answers
 from autograder.repository import colab
 
 
@@ -22,12 +23,18 @@ def practice(lesson: str) -> Html:
     """Link to the lesson's notebook, on Colab and in the repository."""
     questions = load(lesson).questions
     points = sum(q.points for q in questions)
+    checked, written = len(questions), len(written_answers(lesson))
+    words = f" and {_counted(written, 'written answer')}" if written else ""
     return Html(
         '<p class="course-practice"><strong>Practice.</strong> '
-        f"{len(questions)} checked exercises worth {points} points and one written answer: "
+        f"{_counted(checked, 'checked exercise').capitalize()} worth {points} points{words}: "
         f'<a href="{colab(f"exercises/{lesson}.ipynb")}">open the notebook in Colab</a>, or open '
         f"<code>exercises/{lesson}.ipynb</code> in Jupyter.</p>"
     )
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"one {thing}" if n == 1 else f"{n} {thing}s"
 
 
 def common_slips(lesson: str) -> Html:
@@ -42,8 +49,7 @@ def _exercise_html(exercise: Exercise) -> str:
         f"<details><summary>the line</summary><pre>{_diff(slip.old, slip.new)}</pre></details></li>"
         for slip in exercise.slips
     )
-    count = f"{len(exercise.slips)} known slips"
-    title = f"<code>{exercise.name}</code>: {count}"
+    title = f"<code>{exercise.name}</code>: {_counted(len(exercise.slips), 'known slip')}"
     return f"<details><summary>{title}</summary><ul>{items}</ul></details>"
 
 

@@ -11,8 +11,8 @@ import nbformat
 
 from autograder.checks.card import MIME
 from autograder.checks.cells import is_check, question_of
-from autograder.checks.marking import UNCOUNTED, UNTRIED
 from autograder.checks.question import Exercise
+from autograder.checks.result import UNCOUNTED, UNTRIED
 from autograder.course.course import Course
 from autograder.course.submission import as_dict
 from autograder.lessons import load

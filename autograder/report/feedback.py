@@ -24,7 +24,7 @@ from traitlets.config import Config
 
 from autograder.checks.cells import question_of
 from autograder.course.course import Course
-from autograder.grading.saving import one_gradebook
+from autograder.course.gradebook import one_gradebook
 from autograder.running.crew import end_with_parent
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

@@ -1,67 +1,24 @@
-"""Run many submissions behind walls, several at a time; keep each result on disk as it comes.
+"""Run many submissions on this machine, several at a time; keep each result on disk as it comes."""
 
-A result's name is a hash of all it depends on: the cells, the lesson's checks and reference with
-everything they rest on, the seed and the limits. A killed batch, started again, runs what is
-missing; a changed check runs again what it concerns.
-"""
-
-import hashlib
-import json
-import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
-from functools import cache, cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import nbformat
 
-from autograder.checks.marking import prepare
-from autograder.lessons import files, load
+from autograder.checks.reference import prepare
+from autograder.errors import WallError
+from autograder.lessons import load
 from autograder.running.crew import Crew
-from autograder.running.walled import Ran, Settings, run
+from autograder.running.runner import Job, Ran, keep, place
+from autograder.running.side_by_side import new_wall
+from autograder.running.walled import run
 from autograder.wall.session import Session
-from autograder.wall.wall import Door, Wall, WallError
-from solutions.ground import ROOT, digest, follow, mentioned_files
+from autograder.wall.wall import Door, Wall
 
 AHEAD = 3  # jobs handed out for each process: one runs, others wait beside it
-ENGINE = ("seam", "checks", "running", "wall")  # the folders that have a say in a result
-
-
-@dataclass(frozen=True)
-class Job:
-    """One submission to run: plain data, so that it can be sent to another machine."""
-
-    lesson: str
-    notebook: str  # the repaired notebook, as JSON text
-    settings: Settings
-
-    @cached_property
-    def key(self) -> str:
-        cells = [
-            [c["cell_type"], c["id"], c["source"], c["metadata"].get("tags")]
-            for c in json.loads(self.notebook)["cells"]
-        ]
-        parts = [self.lesson, cells, checks_digest(self.lesson), asdict(self.settings)]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-@cache
-def checks_digest(lesson: str) -> str:
-    """Return a digest of what marks a lesson: the engine, its checks and its reference files."""
-    return digest(checks_files(lesson))
-
-
-def checks_files(lesson: str) -> set[Path]:
-    """Return the files a lesson's marks depend on; other lessons' checks are not among them."""
-    here = ROOT / "autograder"
-    checks, exercise = set(files(lesson)), ROOT / "exercises" / f"{lesson}.md"
-    text = "".join(path.read_text(encoding="utf-8") for path in [*checks, exercise])
-    engine = {path for name in ENGINE for path in (here / name).rglob("*.py")}
-    references = follow(mentioned_files(text), ROOT)
-    return checks | {here / "lessons" / "__init__.py"} | engine | references
-
 
 _walls: dict[str, Door] = {}  # the zygote of a lesson, in every process that runs jobs
 
@@ -74,7 +31,7 @@ def run_job(job: Job) -> Ran:
     cells = nbformat.reader.reads(job.notebook).cells
     for _ in range(2):
         if job.lesson not in _walls:
-            _walls[job.lesson] = Wall(job.lesson).__enter__()
+            _walls[job.lesson] = new_wall(job.lesson, job.settings.walled).__enter__()
         try:
             return run(cells, _walls[job.lesson], job.settings)
         except WallError:  # the zygote is gone: build another, once
@@ -101,7 +58,7 @@ def _one_pool(
     try:
         while True:
             while len(running) < AHEAD * n_jobs and (job := next(jobs, None)) is not None:
-                if place(store, job).exists():
+                if place(store, job.key).exists():
                     yield job, True
                     continue
                 try:
@@ -151,19 +108,3 @@ def _prepare(job: Job, wall: Wall) -> None:
 
 def _welcome(door: Door) -> None:
     _walls[door.lesson] = door
-
-
-def place(store: Path, job: Job) -> Path:
-    return store / f"{job.key}.json"
-
-
-def keep(store: Path, job: Job, ran: Ran) -> None:
-    """Write a result; a half-written file never counts."""
-    store.mkdir(parents=True, exist_ok=True)
-    part = store / f"{job.key}.{os.getpid()}.part"
-    part.write_text(json.dumps(asdict(ran)), encoding="utf-8")
-    part.replace(place(store, job))
-
-
-def kept(path: Path) -> Ran:
-    return Ran(**json.loads(path.read_text(encoding="utf-8")))

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.course.course import CourseError
-from autograder.running.batch import Job, keep, place, run_job
-from autograder.running.walled import Ran
-from autograder.wall.wall import WallError
+from autograder.errors import CourseError, WallError
+from autograder.running.batch import run_job
+from autograder.running.runner import Job, Ran, Settings, cores, keep, place
 
 CONNECT = 60  # seconds to reach the scheduler
 TRIES = 3  # how often a job is given to another worker when the one that ran it was lost
@@ -36,17 +35,33 @@ def run_remotely(job: Job, key: str) -> str:
         return json.dumps(asdict(run_job(job)))
 
 
-def run_jobs(jobs: Iterable[Job], store: Path, address: str) -> Iterator[tuple[Job, bool]]:
-    """Run what is not in the store; yield each job when its result is there (or failed)."""
-    waiting = []
-    for job in jobs:
-        if place(store, job).exists():
-            yield job, True
-        else:
-            waiting.append(job)
-    if waiting:
-        with _connect(address) as client:
-            yield from _gather(client, waiting, store, address)
+class Cluster:
+    """A `Runner` on other machines, each with walls of its own."""
+
+    walled = True
+
+    def __init__(self, address: str, timeout: float = 30, total: float = 300):
+        self.address, self.timeout, self.total, self.n_jobs = address, timeout, total, cores()
+
+    def settings(self, seed: str) -> Settings:
+        return Settings(seed, self.timeout, self.total)
+
+    def warm(self, lesson: str) -> None:
+        """Do nothing: a worker builds its wall when its first job comes."""
+
+    def rest(self) -> None:
+        """Do nothing: the workers go on."""
+
+    def run(self, jobs: Iterable[Job], store: Path) -> Iterator[tuple[Job, bool]]:
+        waiting = []
+        for job in jobs:
+            if place(store, job.key).exists():
+                yield job, True
+            else:
+                waiting.append(job)
+        if waiting:
+            with _connect(self.address) as client:
+                yield from _gather(client, waiting, store, self.address)
 
 
 def _connect(address: str):

@@ -1,10 +1,11 @@
 """What exists behind the wall: the course without this lesson's answers, and without the checks."""
 
-import re
 import shutil
 from pathlib import Path
 
+from autograder.errors import WallError
 from autograder.lessons import files
+from autograder.release.exercise_file import bodies
 from autograder.repository import EXERCISES, ROOT, order
 from solutions.ground import follow, mentioned_files
 
@@ -25,8 +26,7 @@ def puzzle(lesson):
 
 def reference_modules(lesson: str) -> set[str]:
     """Return the modules whose objects a lesson's exercise file names: "multi_head", ..."""
-    text = (EXERCISES / f"{lesson}.md").read_text(encoding="utf-8")
-    return set(re.findall(r"^:solution: solutions\.(\w+)\.", text, flags=re.MULTILINE))
+    return {body.module.removeprefix("solutions.") for body in bodies(lesson)}
 
 
 def hidden_modules(lesson: str) -> set[str]:
@@ -46,6 +46,16 @@ def trains(lesson: str) -> bool:
     return any("optim" in path.read_text(encoding="utf-8") for path in code)
 
 
+def hide(answers: Path) -> None:
+    """Remove a file of answers, or fail aloud: one that is elsewhere would be read by learners."""
+    if not answers.is_file():
+        raise WallError(
+            f"solutions/{answers.name} was to be hidden and is not there: an exercise file names "
+            "an object of it. Have the exercise file name the object where it is."
+        )
+    answers.unlink()
+
+
 def furnish(folder: Path, lesson: str) -> None:
     """Write the packages `autograder` (a stub) and `solutions` (what may be seen) into a folder."""
     stub = folder / "autograder"
@@ -60,7 +70,7 @@ def furnish(folder: Path, lesson: str) -> None:
     hidden = hidden_modules(lesson)
     shutil.copytree(ROOT / "solutions", folder / "solutions", ignore=skip)
     for module in hidden:
-        (folder / "solutions" / f"{module}.py").unlink(missing_ok=True)
+        hide(folder / "solutions" / f"{module}.py")
     shutil.rmtree(folder / "solutions" / "experiments", ignore_errors=True)  # they name answers
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)

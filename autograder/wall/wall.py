@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import WallError
 from autograder.wall import cgroup
 from autograder.wall.furnish import furnish, trains
 from autograder.wall.within.confine import Limits
@@ -38,10 +39,6 @@ ENVIRONMENT = {
     "MPLBACKEND": "Agg",
     "TQDM_DISABLE": "1",
 }
-
-
-class WallError(RuntimeError):
-    """There is no wall to be had here; the text says what is missing."""
 
 
 def why_not() -> str:
@@ -94,6 +91,8 @@ class Door:
 class Wall(Door):
     """A warm zygote for one lesson; `with Wall(lesson) as wall: sandbox = wall.fork()`."""
 
+    needs_sandbox = True
+
     def __init__(self, lesson: str, limits: Limits | None = None):
         super().__init__(lesson, limits or Limits())
         self.process: subprocess.Popen | None = None
@@ -111,7 +110,7 @@ class Wall(Door):
         """Begin to warm the zygote up, and do not wait for it; a second call does nothing."""
         if self.process is not None:
             return
-        if reason := why_not():
+        if self.needs_sandbox and (reason := why_not()):
             raise WallError(f"No sandbox can be made here: {reason}.")
         self.folder = tempfile.TemporaryDirectory(prefix="wall-")
         inside = Path(self.folder.name) / "inside"
@@ -121,16 +120,25 @@ class Wall(Door):
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the wall
         # imported by the first optimiser, and it takes two seconds
         warm = ["torch._dynamo"] if trains(self.lesson) else []
-        zygote = ["-m", "autograder.wall.within.zygote", str(theirs.fileno()), *warm]
+        how = "confined" if self.needs_sandbox else "open"
+        zygote = ["-m", "autograder.wall.within.zygote", str(theirs.fileno()), how, *warm]
         self.process = subprocess.Popen(
-            [*bwrap(inside), python(), *zygote],
+            [*self.command(inside), *zygote],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self.log,
-            env={},
+            env=self.environment(inside),
         )
         theirs.close()
+
+    def command(self, inside: Path) -> list[str]:
+        """Return how Python is started where learners' code will run."""
+        return [*bwrap(inside), python()]
+
+    def environment(self, inside: Path) -> dict[str, str]:
+        """Return the environment of that command; bubblewrap sets the one behind the wall."""
+        return {}
 
     def wait(self) -> None:
         """Wait until the zygote is warm."""

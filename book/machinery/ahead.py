@@ -3,6 +3,7 @@
 MyST-NB runs a page when it comes to it, on one core. Here the pages that the cache does not hold
 are run as many at a time as there are cores, and kept in that same cache, where MyST-NB finds
 them. A page that fails is not kept: MyST-NB runs it again and reports it in its own way.
+Either way a page may ask only for runs that are listed (solutions/experiments/listed.py).
 """
 
 import os
@@ -44,9 +45,22 @@ def execute(notebook: NotebookNode, folder: Path, timeout: int | None) -> Execut
     return single_nb_execution(notebook, str(folder), timeout, False, **how)
 
 
+def listed_runs_only(root: Path, file: Path) -> None:
+    """Let the kernels that are started from here on give pages no run that is not in the list."""
+    if not (root / "solutions" / "experiments").is_dir():
+        return  # a book without experiments
+    from solutions.experiments.listed import LISTED, write_list  # imports torch: takes seconds
+
+    write_list(file)
+    os.environ[LISTED] = str(file)
+    os.environ["PYTHONSTARTUP"] = str(Path(__file__).with_name("first_cell.py"))
+
+
 def run_ahead(cache_folder: Path, pages: Iterable[Path], timeout: int | None) -> None:
     """Run the missing pages side by side and keep those that succeed."""
     waiting = missing(cache_folder, pages)
+    if waiting:
+        listed_runs_only(next(iter(waiting)).parents[1], cache_folder / "listed_runs.txt")
     workers = min(len(waiting), len(os.sched_getaffinity(0)))
     if workers < 2:
         return  # nothing to gain

@@ -3,43 +3,21 @@
 python -m solutions.experiments [LESSON ...]
 """
 
-import importlib
 import multiprocessing
 import os
-import pkgutil
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from itertools import zip_longest
 
 from tqdm import tqdm
 
-import solutions.experiments as experiments
-
-
-def wanted(lessons: list[str]) -> list[experiments.Run]:
-    """Return the runs of the lessons' files (each has a list RUNS, the longest first).
-
-    The first of every lesson come first, so that no long one is left over at the end, alone.
-    A file that says ON_DEMAND is run only where it is named.
-    """
-    names = lessons or [m.name for m in pkgutil.iter_modules(experiments.__path__)]
-    modules = [importlib.import_module(f"solutions.experiments.{n}") for n in names if n[0] != "_"]
-    if not lessons:
-        modules = [module for module in modules if not getattr(module, "ON_DEMAND", False)]
-    ranks = zip_longest(*(module.RUNS for module in modules))
-    return [run for rank in ranks for run in rank if run is not None]
-
-
-def describe(run: experiments.Run) -> str:
-    function, arguments = run
-    given = ", ".join(f"{k}={v}" for k, v in arguments.items())
-    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}({given})"[:90]
+from solutions.experiments import place, seconds
+from solutions.experiments.listed import described, wanted
 
 
 def main(lessons: list[str]) -> int:
     runs = wanted(lessons)
-    missing = [run for run in runs if not experiments.place(*run).exists()]
+    missing = [run for run in runs if not place(*run).exists()]
     print(f"{len(runs)} experiments, {len(runs) - len(missing)} kept from before.")
     if not missing:
         return 0
@@ -49,17 +27,16 @@ def main(lessons: list[str]) -> int:
         ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool,
         tqdm(total=len(missing), unit="run", disable=not sys.stderr.isatty()) as bar,
     ):
-        waiting = {pool.submit(experiments.seconds, *run): run for run in missing}
+        waiting = {pool.submit(seconds, *run): run for run in missing}
         try:
             for done in as_completed(waiting):
                 bar.update()
+                what = described(*waiting[done])[:90]
                 try:
-                    bar.write(f"{done.result():6.1f} s  {describe(waiting[done])}")
+                    bar.write(f"{done.result():6.1f} s  {what}")
                 except Exception as error:
                     failed += 1
-                    bar.write(
-                        f"FAILED   {describe(waiting[done])}: {type(error).__name__}: {error}"
-                    )
+                    bar.write(f"FAILED   {what}: {type(error).__name__}: {error}")
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             print("Stopped. What has finished is kept.")

@@ -1,4 +1,6 @@
 // How much of a gradient at the last state reaches each earlier one; computed here, at every change.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .sliders { display: grid; gap: 0.3rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); margin: 0 0 0.6rem; max-width: 40rem; }
   .course-figure .slider { display: grid; grid-template-columns: 1fr max-content; gap: 0 0.5rem; }
@@ -44,12 +46,6 @@ function sharesByLag({ rotation, x, push }, radius, scale, bend) {
     back.push(norm(average) / norm(push));
   }
   return { steps, back };
-}
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
 }
 
 function shape(tag, attributes, text = "") {

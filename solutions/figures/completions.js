@@ -1,4 +1,6 @@
 // Keep the top rows of a digit, draw the rest pixel by pixel; beside it the bits of every pixel.
+import { element } from "./element.js";
+
 const SIDE = 8;
 const STYLE = `
   .course-figure .raster { display: grid; grid-template-columns: repeat(8, 1fr); width: 16rem; max-width: 84vw; aspect-ratio: 1; border: 1px solid var(--muted); }
@@ -11,12 +13,6 @@ const STYLE = `
   .course-figure select option { color: black; background: white; }
   .course-figure select:focus-visible { outline: 2px solid rgb(var(--heat)); outline-offset: 2px; }
   .course-figure input[type="range"] { width: 12rem; max-width: 50vw; }`;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function picture() {
   const node = element("div", { className: "raster" });

@@ -1,7 +1,9 @@
 """One interactive figure: a .js file and its data, drawn with no kernel and no network.
 
 The .js file is written as anywidget wants it: it draws in `render({ model, el })`, reads its data
-with `model.get("data")`, imports nothing, and ends in the line `export default { render };`.
+with `model.get("data")`, and ends in the line `export default { render };`. It imports nothing but
+`element`, in the line `import { element } from "./element.js";`, which is replaced by that file: a
+page or a widget is one text, with nothing to load.
 """
 
 import base64
@@ -9,10 +11,13 @@ import hashlib
 import html
 import io
 import json
+import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
 EXPORT = "export default { render };"
+IMPORT = 'import { element } from "./element.js";\n'
+ELEMENT = (HERE / "element.js").read_text(encoding="utf-8").replace("export ", "", 1)
 STYLE = (HERE / "figure.css").read_text(encoding="utf-8")
 MOUNT = (HERE / "mount.js").read_text(encoding="utf-8")
 
@@ -31,9 +36,14 @@ class Figure:
         self.still = still if isinstance(still, bytes) else png_of(still)
         self.alt = alt
         self.height = height
-        self.source = self.script.read_text(encoding="utf-8")
+        self.source = self.script.read_text(encoding="utf-8").replace(IMPORT, ELEMENT, 1)
         if self.source.count(EXPORT) != 1:
             raise ValueError(f"{self.script.name}: the line `{EXPORT}` must stand in it once.")
+        if re.search(r"^\s*import\b", self.source, re.MULTILINE):
+            raise ValueError(
+                f"{self.script.name}: a figure is one text and can load nothing; the one line of "
+                f"import that it may have is `{IMPORT.strip()}`."
+            )
         if "</script" in self.source.lower() or "<!--" in self.source:
             raise ValueError(
                 f"{self.script.name}: it holds `</script` or `<!--`, which would end the page's "

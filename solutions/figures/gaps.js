@@ -1,4 +1,6 @@
 // Click words to hide them; every hidden word shows what BERT would put there beside the exact odds.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .line { margin: 0 0 0.8rem; line-height: 1.9; columns: 15rem auto; column-gap: 2rem; }
   .course-figure .word { padding: 0 0.4rem; margin: 0 0.1rem; line-height: 1.5; }
@@ -21,12 +23,6 @@ const STYLE = `
   .course-figure select:focus-visible { outline: 2px solid rgb(var(--heat)); outline-offset: 2px; }`;
 
 const NAMES = { sea: "all sea words", farm: "all farm words", glad: "all glad words", sad: "all sad words" };
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 const percent = (thousandths) => (thousandths / 10).toFixed(1);
 

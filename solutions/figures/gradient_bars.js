@@ -1,4 +1,6 @@
 // 65 gradient bars on a logarithmic axis; switches for the initialisation, the skip and the norm.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .plot { position: relative; height: 15rem; margin: 0.4rem 0 0 3.4rem; border-left: 1px solid var(--line); }
   .course-figure .plot .grid { position: absolute; left: 0; right: 0; border-top: 1px dotted var(--line); }
@@ -12,12 +14,6 @@ const STYLE = `
 const WIDE = { low: -48, high: 18, marks: [-40, -30, -20, -10, 0, 10] };
 const NEAR = { low: -2, high: 2, marks: [-2, -1, 0, 1, 2] };
 const SMALLEST = -44.85; // what float32 can just tell from zero
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 const superscript = (n) => String(n).replace("-", "⁻").replace(/\d/g, (d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
 const tens = (n) => (n === 0 ? "1" : n === 1 ? "10" : `10${superscript(n)}`);

@@ -1,4 +1,6 @@
 // Facts as cards with every head's attention; switch heads off and watch one answer fail.
+import { element } from "./element.js";
+
 const RELATIONS = ["colour", "owner"];
 const STYLE = `
   .course-figure .cards { display: grid; gap: 0.6rem; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); list-style: none; margin: 0; padding: 0; }
@@ -27,12 +29,6 @@ const STYLE = `
 
 const percent = (x) => `${(100 * x).toFixed(1)}\u00a0%`;
 const plural = (n) => (n === 1 ? "1 head" : `${n} heads`);
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function bar(share, ...marks) {
   const fill = element("div", { className: "fill" });

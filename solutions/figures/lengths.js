@@ -1,4 +1,6 @@
 // Drag the length past the training length: every scheme's accuracy, and where its head looks.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .schemes { font-family: inherit; font-size: inherit; list-style: none; margin: 0; padding: 0; }
   .course-figure .scheme { display: grid; font-family: inherit; font-size: inherit; grid-template-columns: 5.6rem minmax(5rem, 1fr) minmax(8rem, 2fr); gap: 0 0.9rem; align-items: center; margin: 0; padding: 0.4rem 0; border-top: 1px solid var(--line); }
@@ -24,12 +26,6 @@ const STYLE = `
 
 const SVG = "http://www.w3.org/2000/svg";
 const percent = (x) => `${Math.round(100 * x)}\u00a0%`;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function shape(tag, attributes) {
   const node = document.createElementNS(SVG, tag);

@@ -1,4 +1,6 @@
 // One sentence, several encoders: which French word has the largest weight for each English word?
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .pick { max-width: 100%; }
   .course-figure select { font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 4px; padding: 0.2rem; max-width: 100%; min-width: 0; }
@@ -20,12 +22,6 @@ const STYLE = `
     .course-figure .looks tbody th { padding-right: 0.1rem; }
   }
   .course-figure .key { color: var(--muted); font-size: 0.9em; margin: 0.5rem 0 0; }`;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 const place = (row) => row.indexOf(Math.max(...row));
 

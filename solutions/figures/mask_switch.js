@@ -1,4 +1,6 @@
 // Training with and without the causal mask: watch the loss, then read what the model writes.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .pick { max-width: 100%; }
   .course-figure select { font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 4px; padding: 0.2rem; max-width: 100%; min-width: 0; }
@@ -21,12 +23,6 @@ const STYLE = `
   @media (max-width: 500px) { .course-figure svg text { font-size: 20px; } }`;
 
 const WIDTH = 600, HEIGHT = 230, LEFT = 52, RIGHT = 10, TOP = 26, BOTTOM = 42;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function drawn(tag, attributes, text) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);

@@ -1,4 +1,6 @@
 // A story with a bar of lost nats under every word; at the chosen word the model's odds beside the true ones.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .tale { display: flex; flex-wrap: wrap; gap: 0.25rem 0.15rem; margin: 0 0 0.8rem; padding: 0; }
   .course-figure .token { display: flex; flex-direction: column; padding: 0 0.2rem; border: 1px solid transparent; border-radius: 4px; cursor: pointer; }
@@ -20,12 +22,6 @@ const STYLE = `
   .course-figure .place { flex: 1 1 14rem; max-width: 28rem; }
   .course-figure .place input { flex: 1; min-width: 6rem; }`;
 const TALL = 1; // nats for a bar of full height
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 const nats = (x) => (x < 0.001 ? "less than 0.001" : x.toFixed(3));
 const plain = (word) => (word === "</s>" ? "the end" : word);

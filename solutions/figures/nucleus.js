@@ -1,4 +1,6 @@
 // The next word of a real model: heat the scores, cut the tail, see what is left to draw from.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .knobs { display: grid; gap: 0.4rem 0.8rem; grid-template-columns: max-content minmax(7rem, 20rem) 4em; align-items: center; margin: 0 0 0.8rem; }
   .course-figure .knobs input { width: 100%; min-width: 0; }
@@ -20,12 +22,6 @@ const STYLE = `
   .course-figure select:focus-visible { outline: 2px solid rgb(var(--heat)); outline-offset: 2px; }`;
 
 const percent = (x) => (x > 0 && x < 0.001 ? "under 0.1\u00a0%" : `${(100 * x).toFixed(1)}\u00a0%`);
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 // Softmax at a temperature; 0 puts everything on the best token.
 function heated(scores, temperature) {

@@ -1,4 +1,6 @@
 // Byte pairs learned in the page from any text: tokens, merges, ties and the rule that breaks them.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure textarea { font: inherit; width: 100%; box-sizing: border-box; min-height: 4.2em; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 4px; padding: 0.4rem; }
   .course-figure .wide { display: block; width: 100%; }
@@ -23,12 +25,6 @@ const RULES = {
   "largest pair of ids": (pairs) => pairs.reduce((best, p) => (smaller(p, best) > 0 ? p : best)),
   "the pair seen first": (pairs) => pairs[0],
 };
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function countPairs(words) {
   const counts = new Map();

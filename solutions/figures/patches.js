@@ -1,4 +1,6 @@
 // A digit whose patches can be laid out in other orders; the answers of two models below.
+import { element } from "./element.js";
+
 const SIDE = 4; // patches along a side of the image
 const SIZE = 2; // pixels along a side of a patch
 const STYLE = `
@@ -19,14 +21,6 @@ const STYLE = `
   .course-figure select:focus-visible { outline: 2px solid rgb(var(--heat)); outline-offset: 2px; }`;
 
 const percent = (x) => `${(100 * x).toFixed(0)}\u00a0%`;
-
-function element(tag, properties = {}, ...children) {
-  const { label, ...rest } = properties;
-  const node = Object.assign(document.createElement(tag), rest);
-  if (label) node.setAttribute("aria-label", label);
-  node.append(...children);
-  return node;
-}
 
 // The pixels of one patch of an image, as one reads.
 function cut(pixels, patch) {

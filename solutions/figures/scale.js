@@ -1,4 +1,6 @@
 // One query and eight keys at any width: scores, weights, and the gradient that reaches the scores.
+import { element } from "./element.js";
+
 const WAYS = [
   { name: "nothing", power: 0 },
   { name: "the root of D", power: 0.5 },
@@ -17,12 +19,6 @@ const STYLE = `
   .course-figure .width output { min-width: 4.6em; font-weight: 600; }
   .course-figure input[type="range"] { width: min(16rem, 60vw); }
   @media (max-width: 520px) { .course-figure .amount { grid-template-columns: 1fr; gap: 0.1rem; } .course-figure .amount .number { text-align: left; } }`;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function softmax(scores) {
   const top = Math.max(...scores);

@@ -1,4 +1,6 @@
 // A table of scores that can be edited, its softmax in float32, and every sum.
+import { element } from "./element.js";
+
 const f32 = Math.fround;
 const AXES = { row: "each row", column: "each column", table: "the whole table" };
 
@@ -59,14 +61,6 @@ function explain(broken, result, subtractMax) {
       (zero ? "; weights too small for float32 become exactly 0." : ".")
     );
   return "All exponentials fit into float32: with or without the subtraction the weights are the same, up to rounding.";
-}
-
-function element(tag, properties = {}, ...children) {
-  const { label, ...rest } = properties;
-  const node = Object.assign(document.createElement(tag), rest);
-  if (label) node.setAttribute("aria-label", label);
-  node.append(...children);
-  return node;
 }
 
 function render({ model, el }) {

@@ -1,4 +1,6 @@
 // A batch of tokens that can be edited; LayerNorm and BatchNorm of it, side by side.
+import { element } from "./element.js";
+
 const EPS = 1e-5;
 const STYLE = `
   .course-figure .batch input[type="number"] { width: 3.9em; box-sizing: border-box; }
@@ -25,14 +27,6 @@ const layerNorm = (rows) => rows.map(normalised); // every row by itself
 const batchNorm = (rows) => transposed(transposed(rows).map(normalised)); // every column by itself
 
 const show = (x) => (Math.abs(x) < 0.005 ? "0.00" : x.toFixed(2).replace("-", "\u2212"));
-
-function element(tag, properties = {}, ...children) {
-  const { label, ...rest } = properties;
-  const node = Object.assign(document.createElement(tag), rest);
-  if (label) node.setAttribute("aria-label", label);
-  node.append(...children);
-  return node;
-}
 
 function farthest(now, before) {
   return Math.max(...now.map((x, j) => Math.abs(x - before[j])));

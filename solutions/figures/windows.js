@@ -1,4 +1,6 @@
 // A grid of tokens: choose one, and see which others it looks at, in one block or after several.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .tokens { display: grid; width: 20rem; max-width: 82vw; aspect-ratio: 1; border: 2px solid var(--ink); flex: none; }
   .course-figure .token { position: relative; display: flex; align-items: center; justify-content: center; cursor: pointer; border: 0 solid var(--line); border-width: 1px 0 0 1px; line-height: 1; }
@@ -18,12 +20,6 @@ const STYLE = `
   .course-figure input[type="range"] { flex: 1 1 8rem; min-width: 0; }
   .course-figure .stack fieldset { flex-direction: column; gap: 0.1rem; }
   .course-figure .stack legend { float: none; }`;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function render({ model, el }) {
   const { side, size, shift, kinds } = model.get("data");

@@ -1,4 +1,6 @@
 // Move words about: attention's outputs go along unchanged, a recurrence's do not.
+import { element } from "./element.js";
+
 const LAYERS = ["self-attention", "a recurrence"];
 const STYLE = `
   .course-figure .words { list-style: none; margin: 0 0 0.8rem; padding: 0; max-width: 40rem; }
@@ -18,12 +20,6 @@ const STYLE = `
     .course-figure .words .numbers, .course-figure .words .verdict { grid-column: 1 / -1; }
     .course-figure .weights :is(td, th) { padding: 0.2rem 0.3rem; min-width: 0; }
   }`;
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 

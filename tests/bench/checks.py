@@ -8,7 +8,7 @@ import torch
 from autograder.checks.marking import mark
 from autograder.checks.slips import patched
 from autograder.lessons import load, names
-from autograder.release.notebooks import reference_conclusion
+from autograder.release.authored import reference_conclusion
 
 
 def figures() -> dict[str, float | bool]:

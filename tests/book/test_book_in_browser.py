@@ -1,7 +1,7 @@
 """Every page of the built book, opened from disk: it needs no network and shows everything."""
 
 import pytest
-from chromium import WIDGETS_DRAWN, Chromium
+from browser import WIDGETS_DRAWN
 
 from autograder.repository import ROOT
 
@@ -10,12 +10,6 @@ PAGES = sorted((ROOT / "_build" / "html").glob("*.html"))
 if not PAGES:
     reason = "the book is not built: run `python book/machinery/build.py` first"
     pytest.skip(reason, allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from chromium import Chromium
+from browser import Page
 
 from autograder.repository import ROOT
 from solutions.figures.figure import Figure
@@ -22,13 +22,7 @@ WEIGHTS = """[...document.querySelectorAll(".weights tr")].slice(0, -1).map(
     (row) => [...row.querySelectorAll(".cell")].map((cell) => cell.textContent))"""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
-
-
-def show(browser: Chromium, folder: Path, *figures: Figure) -> None:
+def show(browser: Page, folder: Path, *figures: Figure) -> None:
     page = folder / "page.html"
     body = "\n".join(figure._repr_html_() for figure in figures)
     page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}</body>", encoding="utf-8")
@@ -36,7 +30,7 @@ def show(browser: Chromium, folder: Path, *figures: Figure) -> None:
     browser.open(page)
 
 
-def click(browser: Chromium, text: str) -> None:
+def click(browser: Page, text: str) -> None:
     browser.evaluate(f"""[...document.querySelectorAll("button, label")].find(
         (control) => control.textContent === {json.dumps(text)}).click()""")
 
@@ -67,23 +61,24 @@ def test_a_script_that_could_not_be_inlined_is_refused(tmp_path):
     script.write_text("export function render() {}")
     with pytest.raises(ValueError, match="must stand in it once"):
         Figure(script, {}, PNG, "")
+    script.write_text('import { element } from "./elements.js";\n' + SHOW_DATA)
+    with pytest.raises(ValueError, match="can load nothing"):
+        Figure(script, {}, PNG, "")
     script.write_text(SHOW_DATA + "// </script>")
     with pytest.raises(ValueError, match="would end the page's script early"):
         Figure(script, {}, PNG, "")
 
 
-def test_paper_and_pages_without_scripts_show_the_still_only(browser, tmp_path):
+def test_paper_and_pages_without_scripts_show_the_still_only(browser, chromium, tmp_path):
     seen = "['live', 'still'].filter((name) => document.querySelector('.' + name).offsetHeight)"
     show(browser, tmp_path, softmax_table())
     assert browser.evaluate(seen) == ["live"]
     browser.view(800, print_=True)
     assert browser.evaluate(seen) == ["still"]
-    browser.send("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        show(browser, tmp_path, softmax_table())
-    finally:
-        browser.send("Emulation.setScriptExecutionDisabled", value=False)
-    assert browser.evaluate(seen) == ["still"]
+    without = chromium.page(scripts=False)
+    show(without, tmp_path, softmax_table())
+    assert without.evaluate(seen) == ["still"]
+    without.close()
 
 
 def test_a_widget_is_made_from_the_same_script_and_data(tmp_path):
@@ -91,6 +86,31 @@ def test_a_widget_is_made_from_the_same_script_and_data(tmp_path):
     widget = figure.widget()
     assert str(widget._esm) == SHOW_DATA
     assert widget.data == {"text": "hello"}
+
+
+def test_a_figure_and_its_widget_are_given_the_elements_they_import(browser, tmp_path):
+    script = tmp_path / "show.js"
+    head = 'import { element } from "./element.js";\n'
+    made = 'element("b", { className: "new", label: "a name" }, "bo", "ld")'
+    script.write_text(head + SHOW_DATA.replace("el.append(", f"el.append({made}, "))
+    figure = Figure(script, {"text": ""}, still=PNG, alt="A small figure.")
+    show(browser, tmp_path, figure)
+    drawn = "[...document.querySelectorAll('b.new')].map((b) => [b.textContent, b.ariaLabel])"
+    assert browser.evaluate(drawn) == [["bold", "a name"]]
+    # a widget's text is imported as a module, with no address to load others from
+    text = json.dumps(str(figure.widget()._esm))
+    browser.evaluate(f"""(async () => {{
+        const module = new Blob([{text}], {{ type: "text/javascript" }});
+        const {{ render }} = (await import(URL.createObjectURL(module))).default;
+        render({{ model: {{ get: () => ({{ text: "" }}) }}, el: document.body }});
+    }})()""")
+    assert browser.evaluate(drawn) == [["bold", "a name"]] * 2
+
+
+def test_no_figure_has_a_copy_of_what_all_share():
+    scripts = (ROOT / "solutions" / "figures").glob("*.js")
+    having = [script.name for script in scripts if "function element(" in script.read_text()]
+    assert having == ["element.js"]
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,29 @@
 
 import contextlib
 import linecache
+import re
 import sys
+from typing import Any
 
 import pytest
 import torch
 
 from autograder import lessons
-from autograder.checks import marking
+from autograder.checks import reference
 from autograder.checks.code import Here
 from autograder.checks.draw import args
-from autograder.checks.marking import mark, prepare, runs
-from autograder.checks.question import ARGUMENTS, Case, Choice, Conclusion, Exercise, Lesson
+from autograder.checks.marking import mark, runs
+from autograder.checks.question import (
+    ARGUMENTS,
+    VISIBLE,
+    Case,
+    Choice,
+    Conclusion,
+    Exercise,
+    Lesson,
+)
+from autograder.checks.reference import asked, prepare
+from autograder.checks.secrecy import NO_EXAMPLE
 from autograder.checks.slips import patched
 from solutions import multi_head, warm_up
 
@@ -208,6 +220,31 @@ def test_a_mistake_is_named_that_an_earlier_one_had_covered():
     assert result.slips == [second.name] and result.with_reference == ["patchify"]
 
 
+def test_a_layer_that_loses_by_the_help_is_marked_without_it():
+    """Its own split and merge fit each other and nobody else's; only the mask is forgotten."""
+    own = {
+        "split_heads": lambda x, n_head: multi_head.split_heads(x, n_head).movedim(-3, 0),
+        "merge_heads": lambda x: multi_head.merge_heads(x.movedim(0, -3)),
+    }
+    source = """
+from solutions.queries_keys_values import scaled_dot_product_attention
+from solutions.multi_head import MultiHeadAttention as Given
+
+class MultiHeadAttention(Given):
+    def forward(self, x, context=None, mask=None):
+        context = x if context is None else context
+        q, k, v = (
+            split_heads(layer(given), self.n_head)
+            for layer, given in ((self.query, x), (self.key, context), (self.value, context))
+        )
+        assert q.size(0) == self.n_head  # heads first, which the reference's are not
+        return self.out(merge_heads(scaled_dot_product_attention(q, k, v)))
+"""
+    exec(source, own)
+    result = mark(MULTI_HEAD, "MultiHeadAttention", own)
+    assert 0 < result.score < result.points and result.with_reference == []
+
+
 def test_a_layer_that_needs_no_help_is_marked_without_it():
     own = layer_that_reads({k: vars(multi_head)[k] for k in ("split_heads", "merge_heads")})
     assert mark(MULTI_HEAD, "MultiHeadAttention", own).with_reference == []
@@ -279,16 +316,35 @@ def test_grading_repeats_the_experiment_only_where_it_can_matter_and_says_whose_
         return mark(WARM_UP, "what_moves", {"softmax": own, "what_moves": letter}, seed)
 
     assert "With your softmax" in marked("a", None).reasons[0] and called
-    assert "With your softmax" in marked("a", "seed").reasons[0] and called
+    assert "With the reference's softmax" in marked("a", "seed").reasons[0]  # its points are full
     assert marked("c", None).passed and called
     assert marked("c", "seed").passed and not called
+
+
+def test_an_invented_measurement_counts_only_where_the_code_it_measures_is_wrong():
+    invented_result = {"added": 1.0, "tenfold": 0.0, "largest_before": 0.5, "largest_after": 0.5}
+
+    class Inventing(Here):
+        """Answers the experiment as it likes."""
+
+        def observe(self, probe, inputs, likely=None, secret=False):
+            if probe is WARM_UP["what_moves"].probe:
+                return invented_result
+            return super().observe(probe, inputs, likely, secret)
+
+    invented = WARM_UP["what_moves"].decide(invented_result)
+    assert invented != "c"
+    right = Inventing({"softmax": warm_up.softmax, "what_moves": invented})
+    assert mark(WARM_UP, "what_moves", right, "seed").score == 0
+    wrong = Inventing({"softmax": lambda x, dim: x, "what_moves": invented})
+    assert mark(WARM_UP, "what_moves", wrong, "seed").score == 15  # the mistake has cost already
 
 
 def test_what_was_prepared_is_not_asked_again(monkeypatch):
     prepare(WARM_UP, "a seed prepared for")
     asked = []
     for name in ("observe", "observe_packed"):
-        monkeypatch.setattr(marking, name, lambda *given: asked.append(given))
+        monkeypatch.setattr(reference, name, lambda *given: asked.append(given))
     own = {**vars(warm_up), "which_line": WARM_UP["which_line"].right, "what_moves": "c"}
     assert all(mark(WARM_UP, name, own, "a seed prepared for").passed for name in WARM_UP.names)
     assert not asked
@@ -360,3 +416,48 @@ def test_a_question_has_one_right_answer_among_its_answers():
         for question in lesson.questions:
             if isinstance(question, Choice):
                 assert question.right in question.answers
+
+
+def wrong_on_large_sizes(x, dim):
+    """Be right on the visible cases: they are known, so a learner can fit them."""
+    seen = any(x.shape == v.shape and torch.equal(x, v) for v in VISIBLE_INPUTS)
+    return warm_up.softmax(x, dim) * (1.0 if seen else 1.5)
+
+
+VISIBLE_INPUTS = [
+    case.inputs("softmax", "visible", 0)[1][0].detach() for case in WARM_UP["softmax"].cases
+]
+
+
+def test_of_a_hidden_case_no_number_is_told_and_an_example_is_drawn_in_public():
+    own = {"softmax": wrong_on_large_sizes}
+    assert mark(WARM_UP, "softmax", own).passed
+    result = mark(WARM_UP, "softmax", own, "a secret seed", "a public seed")
+    assert not result.passed
+    part = next(part for part in result.parts if not part.passed)
+    assert "an example drawn for you" in part.found and "expected" in part.found
+    answers = {key: seen.value for _, _, seen, key in asked(WARM_UP["softmax"], "a secret seed")}
+    hidden, visible = (
+        {
+            f"{n:.5g}"
+            for key, v in answers.items()
+            if (key[-2] == VISIBLE) is public
+            for n in results(v)
+        }
+        for public in (False, True)
+    )
+    told = {f"{float(n):.5g}" for p in result.parts for n in re.findall(r"\d\.\d+", p.found)}
+    assert told and hidden and not told & (hidden - visible)
+
+
+def results(seen: Any) -> list[float]:
+    return seen["result"].flatten().tolist() if isinstance(seen, dict) else []
+
+
+def test_where_no_public_draw_fails_that_is_said(monkeypatch):
+    monkeypatch.setattr("autograder.checks.secrecy.TRIES", 0)
+    monkeypatch.setattr("autograder.checks.marking.first_that_fails", lambda tried: None)
+    result = mark(WARM_UP, "softmax", {"softmax": wrong_on_large_sizes}, "a secret seed")
+    part = next(part for part in result.parts if not part.passed)
+    assert "on hidden numbers: some numbers differ" in part.found and NO_EXAMPLE in part.found
+    assert result.pictures is None

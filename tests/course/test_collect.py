@@ -10,9 +10,10 @@ from submissions import LESSON
 
 from autograder.course import collect as collecting
 from autograder.course.collect import collect
-from autograder.course.course import Course, CourseError, init
-from autograder.course.submission import Missing, find
+from autograder.course.course import Course, init
+from autograder.course.submission import find
 from autograder.course.whose import _split
+from autograder.errors import CourseError, Missing
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,13 @@ import pytest
 from submissions import LESSON, cell, code, honest, place, released
 
 from autograder.__main__ import main
-from autograder.course.course import CONFIG, Course, CourseError, init
+from autograder.course.course import CONFIG, Course, init
 from autograder.course.sample import fresh_course, learners, pair_of_slips
+from autograder.errors import CourseError
 from autograder.grading import grade as grading
 from autograder.lessons import load
 from autograder.report.export import _safe, rows, write_csv
+from autograder.running.side_by_side import SideBySide
 
 HONEST, RELEASED = honest(), released()
 END_PROCESS = "import os\nos._exit(3)"
@@ -107,7 +109,7 @@ def test_every_submission_ends_with_a_status_and_the_batch_goes_on(course, work)
     hand_in(course, "guy[1]", work)
     with course.gradebook() as gradebook:
         gradebook.add_student("hal")
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     found = table(course)
     assert {name: row.status for name, row in found.items()} == {
         "ada": "needs a human",
@@ -167,7 +169,7 @@ def test_several_lessons_are_graded_and_what_is_missing_is_counted(course, work,
 
 def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, work, monkeypatch):
     hand_in(course, "ada", work)
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     with course.gradebook() as gradebook:
         grade = gradebook.find_grade(f"{LESSON}-why_subtract", LESSON, LESSON, "ada")
         grade.manual_score, grade.needs_manual_grade = 7.0, False
@@ -179,7 +181,7 @@ def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, 
         raise RuntimeError("the disk is full")
 
     monkeypatch.setattr(grading, "repair", breaks)
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     row = table(course)["ada"]
     assert (row.score, row.status) == (None, "crashed")
     assert "the disk is full" in (course.root / "nbgrader.log").read_text()
@@ -187,10 +189,10 @@ def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, 
     with course.gradebook() as gradebook:
         assert gradebook.find_submission(LESSON, "ada").score == 7  # the human's part only
     monkeypatch.undo()
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     assert table(course)["ada"].score == 97
     hand_in(course, "ada", b"{")
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     assert (table(course)["ada"].score, table(course)["ada"].status) == (None, "unreadable")
     with course.gradebook() as gradebook:
         assert gradebook.find_submission(LESSON, "ada").score == 7
@@ -198,20 +200,20 @@ def test_a_failed_regrade_leaves_no_old_score_and_keeps_a_human_s_marks(course, 
 
 def test_a_human_s_mark_stands_for_as_long_as_the_written_answer_does(course, work):
     hand_in(course, "ada", work)
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     with course.gradebook() as gradebook:
         grade = gradebook.find_grade(f"{LESSON}-why_subtract", LESSON, LESSON, "ada")
         grade.manual_score, grade.needs_manual_grade = 7.0, False
         gradebook.db.commit()
-    grading.grade(course, LESSON, timeout=29)  # all is run and saved anew
+    grading.grade(course, LESSON, SideBySide(timeout=29))  # all is run and saved anew
     assert (table(course)["ada"].score, table(course)["ada"].status) == (97, "graded")
     cell(work, "which_line")["source"] = 'which_line = "a"'
     hand_in(course, "ada", work)
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     assert (table(course)["ada"].score, table(course)["ada"].status) == (87, "graded")
     cell(work, "why_subtract")["source"] = "Something else."
     hand_in(course, "ada", work)
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     assert table(course)["ada"].status == "needs a human"
     page = course.path("feedback", "ada", LESSON) / f"{LESSON}.html"
     assert "(Score: 87.0 / 100.0)</h4>" in page.read_text()  # the old mark is not counted twice
@@ -230,7 +232,7 @@ def test_work_that_waits_for_grading_is_not_missing(course, work):
 def test_a_stopped_regrade_keeps_what_was_recorded_of_the_others(course, work, monkeypatch):
     hand_in(course, "ada", work)
     hand_in(course, "bob", work, f"{LESSON} (1).ipynb")
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     before = table(course)
     assert "(1)" in before["bob"].notes
 
@@ -239,13 +241,13 @@ def test_a_stopped_regrade_keeps_what_was_recorded_of_the_others(course, work, m
 
     monkeypatch.setattr(grading, "_save_one", stopped)
     with pytest.raises(KeyboardInterrupt):
-        grading.grade(course, LESSON, timeout=29)
+        grading.grade(course, LESSON, SideBySide(timeout=29))
     assert table(course) == before
     monkeypatch.undo()
     shutil.rmtree(course.root / "submitted" / "bob")
     with course.gradebook() as gradebook:
         gradebook.remove_student("bob")
-    grading.grade(course, LESSON)
+    grading.grade(course, LESSON, SideBySide())
     assert list(grading.statuses(course)[LESSON]) == ["ada"]
 
 

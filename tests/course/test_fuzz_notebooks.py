@@ -15,10 +15,12 @@ from submissions import LESSON, honest, released
 from autograder.checks.cells import is_check
 from autograder.course.course import init
 from autograder.course.repair import repair
-from autograder.course.submission import Unreadable, read
+from autograder.course.submission import read
+from autograder.errors import Unreadable
 from autograder.grading.grade import grade
 from autograder.report.export import rows
 from autograder.running.batch import Job
+from autograder.running.side_by_side import SideBySide
 from autograder.running.walled import Settings, skippable
 from autograder.seam.link import LinkError, receive
 from autograder.seam.wire import dumps
@@ -180,7 +182,7 @@ def test_damaged_notebooks_never_stop_a_batch(tmp_path, capsys):
         folder = course.path("submitted", f"learner_{number}", LESSON)
         folder.mkdir(parents=True)
         (folder / f"{LESSON}.ipynb").write_bytes(bytes(data))
-    records = grade(course, LESSON, timeout=3, total=30)
+    records = grade(course, LESSON, SideBySide(timeout=3, total=30))
     assert {record.status for record in records.values()} <= STATUSES
     assert len(records) == len(rows(course, LESSON)) == 8
     assert rows(course, LESSON)[0].score == 90

@@ -12,7 +12,8 @@ from submissions import LESSON, cell, code, honest, place, plain, points, releas
 from autograder.checks.cells import is_check, is_graded
 from autograder.course.repair import defined, repair
 from autograder.course.sample import stripped
-from autograder.course.submission import Unreadable, read
+from autograder.course.submission import read
+from autograder.errors import Unreadable
 
 RELEASED = released()
 HONEST = honest()
@@ -57,20 +58,20 @@ def test_an_untouched_submission_is_left_as_it_is(work):
     assert [c.metadata for c in made.cells] == [c.metadata for c in RELEASED.cells]
 
 
-def test_a_round_trip_through_colab_leaves_the_grade_unchanged(work, monkeypatch):
-    before = points(repair(work, RELEASED)[0], monkeypatch)
+def test_a_round_trip_through_colab_leaves_the_grade_unchanged(work):
+    before = points(repair(work, RELEASED)[0])
     made, _ = healed(plain(stripped(LESSON)))
     assert before == FULL
-    assert points(made, monkeypatch) == before
+    assert points(made) == before
 
 
-def test_all_labels_lost_still_finds_every_cell_by_its_text(work, monkeypatch):
+def test_all_labels_lost_still_finds_every_cell_by_its_text(work):
     for c in work["cells"]:
         del c["id"]
         c["metadata"] = {}
     made, notes = healed(work)
     assert any("found by their text" in note for note in notes)
-    assert points(made, monkeypatch) == FULL
+    assert points(made) == FULL
     assert "multiplies numerator" in source(made, "why_subtract")
 
 
@@ -113,20 +114,20 @@ def test_of_two_copies_the_last_filled_in_one_counts(work):
     assert [c.source for c in made.cells].count(cell(HONEST, "softmax")["source"]) == 1
 
 
-def test_an_empty_copy_below_does_not_undo_the_answer(work, monkeypatch):
+def test_an_empty_copy_below_does_not_undo_the_answer(work):
     empty = copy.deepcopy(cell(EMPTY, "softmax"))
     work["cells"].insert(place(work, "softmax") + 1, empty)
     made, _ = healed(work)
-    assert points(made, monkeypatch) == FULL
+    assert points(made) == FULL
 
 
-def test_an_answer_in_a_cell_of_ones_own_counts_when_the_given_cell_is_empty(work, monkeypatch):
+def test_an_answer_in_a_cell_of_ones_own_counts_when_the_given_cell_is_empty(work):
     own = {"cell_type": "code", "source": cell(work, "softmax")["source"], "metadata": {}}
     cell(work, "softmax")["source"] = cell(EMPTY, "softmax")["source"]
     work["cells"].append(own)
     made, notes = healed(work)
     assert any("moved" in note for note in notes)
-    assert points(made, monkeypatch) == FULL
+    assert points(made) == FULL
 
 
 def test_an_experiment_in_a_cell_of_ones_own_does_not_replace_the_answer(work):
@@ -252,7 +253,7 @@ def test_a_text_below_a_written_answer_is_left_alone(work):
     assert notes == []
 
 
-def test_an_answer_that_stands_in_another_answer_s_cell_is_not_called_missing(work, monkeypatch):
+def test_an_answer_that_stands_in_another_answer_s_cell_is_not_called_missing(work):
     for name in ("weighted_average", "one_hot_rows", "which_line"):
         moved = cell(work, name)
         work["cells"].remove(moved)
@@ -260,7 +261,7 @@ def test_an_answer_that_stands_in_another_answer_s_cell_is_not_called_missing(wo
             cell(work, "softmax")["source"] += "\n\n" + moved["source"]
     made, notes = healed(work)
     assert notes == ["No cell holds an answer to: one_hot_rows."]
-    assert points(made, monkeypatch) == {**FULL, "one_hot_rows": 0}
+    assert points(made) == {**FULL, "one_hot_rows": 0}
 
 
 def test_deleted_check_cells_are_put_back_after_their_answer(work):
@@ -272,30 +273,30 @@ def test_deleted_check_cells_are_put_back_after_their_answer(work):
     assert any("put back" in note and "what_moves-check" in note for note in notes)
 
 
-def test_with_every_cell_deleted_each_question_still_gets_its_zero(monkeypatch):
+def test_with_every_cell_deleted_each_question_still_gets_its_zero():
     made, notes = healed({"cells": []})
     assert any(note.startswith("No cell holds an answer to: softmax") for note in notes)
-    assert points(made, monkeypatch) == dict.fromkeys(FULL, 0.0)
+    assert points(made) == dict.fromkeys(FULL, 0.0)
 
 
-def test_a_check_before_its_answer_is_moved_behind_it(work, monkeypatch):
+def test_a_check_before_its_answer_is_moved_behind_it(work):
     check = cell(work, "softmax-check")
     work["cells"].remove(check)
     work["cells"].insert(3, check)
     made, notes = healed(work)
     assert place(made, "softmax-check") == place(made, "softmax") + 1
     assert any("were moved: softmax-check" in note for note in notes)
-    assert points(made, monkeypatch) == FULL
+    assert points(made) == FULL
 
 
-def test_checks_follow_answers_that_all_stand_in_one_cell_at_the_end(work, monkeypatch):
+def test_checks_follow_answers_that_all_stand_in_one_cell_at_the_end(work):
     names = [question.removesuffix("-check") for question in FULL]
     moved = [cell(work, name) for name in names]
     for one in moved:
         work["cells"].remove(one)
     work["cells"].append(code("\n\n".join(one["source"] for one in moved)))
     made, _ = healed(work)
-    assert points(made, monkeypatch) == FULL
+    assert points(made) == FULL
 
 
 def test_edited_points_and_flags_are_reset(work):

@@ -19,6 +19,7 @@ from autograder.course.sample import with_slips
 from autograder.grading.grade import grade
 from autograder.lessons import load
 from autograder.report.export import rows
+from autograder.running.side_by_side import SideBySide
 
 BIN = Path(sys.executable).parent
 SLIP = load(LESSON).exercises[1].slips[0]
@@ -95,7 +96,7 @@ def test_stock_autograde_gives_the_scores_of_our_grader(course, tmp_path):
     stock = scores(course)
     shutil.copytree(course.root, tmp_path / "copy")
     ours = Course(tmp_path / "copy")
-    grade(ours, LESSON)
+    grade(ours, LESSON, SideBySide())
     assert stock["ada"][f"{LESSON}-weighted_average-check"] == 20
     assert stock["bob"][f"{LESSON}-weighted_average-check"] < 20
     assert scores(ours) == stock

@@ -10,11 +10,13 @@ import torch
 
 from autograder import lessons
 from autograder.checks.draw import args
-from autograder.checks.question import Case, Choice, Exercise, Lesson
+from autograder.checks.question import Case, Exercise, Lesson
 from autograder.checks.slips import Slip, run_source
-from autograder.proof import verify
+from autograder.proof import trials, verify
+from autograder.proof.empty_notebook import notebook_scores
 from autograder.proof.mutants import Mutant, mutants, survives, variants
-from autograder.proof.verify import main, notebook_scores, written_bodies
+from autograder.proof.trials import written_bodies
+from autograder.proof.verify import main
 
 TEXT = '''
 def shift(x, by=1):
@@ -36,17 +38,17 @@ def reference(tmp_path, monkeypatch):
     return module
 
 
-def lesson_with(reference, *, cases=(), slips=(), equivalent=None, extra=()):
+def lesson_with(reference, *, cases=(), slips=(), equivalent=None):
     first = Case("values", "a table", lambda d: args(d.normal(3, 4), by=2))
     made = Exercise(
         *(reference.shift, {"values": 10}, [first, *cases], list(slips), equivalent or {})
     )
-    return Lesson("made", [made, *extra])
+    return Lesson("made", [made])
 
 
 def shortfalls(lesson, monkeypatch, tmp_path, alternatives="def shift__again(x, by=1): pass"):
     (tmp_path / "made.py").write_text(alternatives)
-    monkeypatch.setattr(verify, "ALTERNATIVES", tmp_path)
+    monkeypatch.setattr(trials, "ALTERNATIVES", tmp_path)
     return verify.verify(lesson, n_seeds=1).shortfalls
 
 
@@ -64,7 +66,7 @@ def test_the_totals_of_a_lesson_that_falls_short_in_nothing(capsys):
 
 def test_an_unknown_lesson_gets_a_sentence(capsys):
     assert main(["warmup"]) == 2
-    assert "there is no lesson 'warmup'" in capsys.readouterr().out
+    assert "there is no lesson 'warmup'. Did you mean 'warm_up'?" in capsys.readouterr().out
 
 
 def test_a_slip_that_passes_is_a_shortfall(reference, monkeypatch, tmp_path):
@@ -119,21 +121,24 @@ def test_an_explained_mutant_that_is_not_there_is_a_shortfall(reference, monkeyp
     assert "made.shift: `equivalent` names a mutant that is not there: shift: a -> b" in found
 
 
-def test_two_cases_of_one_name_are_a_shortfall(reference, monkeypatch, tmp_path):
-    again = Case("values", "a table", lambda d: args(d.normal(2, 3)))
-    found = shortfalls(lesson_with(reference, cases=[again]), monkeypatch, tmp_path)
-    assert any("two cases of 'values' are called 'a table'" in text for text in found)
+def test_a_case_in_which_the_reference_raises_is_a_shortfall(reference, monkeypatch, tmp_path):
+    dead = Case("values", "two tables", lambda d: args(d.normal(2, 3), d.normal(2, 3), 1))
+    found = shortfalls(lesson_with(reference, cases=[dead]), monkeypatch, tmp_path)
+    told = "made.shift: the reference itself raises in 'two tables': TypeError: "
+    assert any(text.startswith(told) for text in found)
+
+
+def test_nothing_long_is_tried_while_something_is_dead(monkeypatch, capsys):
+    dead = "exercises/warm_up.md: the points sum to 99, not to 100."
+    monkeypatch.setattr(verify, "first_look", lambda lesson: [dead])
+    monkeypatch.setattr(verify, "verify_all", lambda *_: pytest.fail("tried all the same"))
+    assert main(["warm_up"]) == 1
+    assert capsys.readouterr().out.startswith(f"falls short: {dead}\n")
 
 
 def test_a_lesson_without_an_exercise_file_is_a_shortfall(reference, monkeypatch, tmp_path):
     found = shortfalls(lesson_with(reference), monkeypatch, tmp_path)
     assert "made.notebook: there is no exercises/made.md to release" in found
-
-
-def test_a_choice_whose_right_letter_is_no_answer_is_a_shortfall(reference, monkeypatch, tmp_path):
-    choice = Choice("which", 5, "e", {"a": "no", "b": "no"})
-    found = shortfalls(lesson_with(reference, extra=[choice]), monkeypatch, tmp_path)
-    assert "made.which: the right answer 'e' is not among the answers" in found
 
 
 def test_the_words_for_a_mutant_are_the_same_on_every_run_and_each_its_own(reference):

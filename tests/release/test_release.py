@@ -10,8 +10,10 @@ import pytest
 
 from autograder import lessons
 from autograder.checks.question import Exercise
+from autograder.errors import ReleaseError
 from autograder.release import notebooks as release
-from autograder.release.notebooks import BEGIN, END, ReleaseError, as_text, author, solution_text
+from autograder.release.notebooks import as_text, author
+from autograder.release.solution import BEGIN, END, _marked, solution_text
 from autograder.repository import EXERCISES, order
 
 LESSONS = order()
@@ -155,7 +157,7 @@ def test_a_method_is_emptied_inside_its_class_and_the_rest_is_given():
 
 def test_an_object_without_a_docstring_is_refused():
     with pytest.raises(ReleaseError, match="has no docstring"):
-        release._marked("def f(x):\n    return x\n", ["f"])
+        _marked("def f(x):\n    return x\n", ["f"])
 
 
 def test_writing_says_whether_anything_changed(tmp_path, released):

@@ -10,6 +10,7 @@ from autograder.course.course import Course, init
 from autograder.grading.grade import grade
 from autograder.lessons import load
 from autograder.report.feedback import _rendered
+from autograder.running.side_by_side import SideBySide
 
 WRITTEN = "why_subtract"
 
@@ -25,7 +26,7 @@ def course(tmp_path_factory) -> Course:
         folder = course.path("submitted", student, LESSON)
         folder.mkdir(parents=True)
         (folder / f"{LESSON}.ipynb").write_text(json.dumps(work))
-    grade(course, LESSON)
+    grade(course, LESSON, SideBySide())
     return course
 
 
@@ -63,7 +64,7 @@ def test_grading_again_puts_a_human_s_mark_and_comment_into_the_page(course):
         mark.manual_score, mark.needs_manual_grade = 7.0, False
         comment.manual_comment = "Well put."
         gradebook.db.commit()
-    grade(course, LESSON)
+    grade(course, LESSON, SideBySide())
     text, listed = page(course, "ada"), index(course, "ada")
     with course.gradebook() as gradebook:
         mark, comment = gradebook.find_grade(*place), gradebook.find_comment(*place)

@@ -10,8 +10,8 @@ import pytest
 from submissions import LESSON, cell, honest, plain
 
 from autograder.checks.card import MIME
-from autograder.checks.marking import NOT_ALONE, NOT_REACHED
 from autograder.checks.question import ARGUMENTS, GRADIENT
+from autograder.checks.result import NOT_ALONE, NOT_REACHED
 from autograder.course.course import Course, init
 from autograder.course.sample import with_slips
 from autograder.grading.grade import grade
@@ -22,6 +22,7 @@ from autograder.report.class_report import _questions_html
 from autograder.report.diagnoses import Diagnosis, _count, diagnose, slip_texts
 from autograder.report.export import Row, rows
 from autograder.report.svg import histogram, meter
+from autograder.running.side_by_side import SideBySide
 
 AVERAGE = load(LESSON)["weighted_average"]
 SLIP = AVERAGE.slips[0]
@@ -45,7 +46,7 @@ def course(tmp_path_factory) -> Course:
     folder = course.path("submitted", "eve", LESSON)
     folder.mkdir(parents=True)
     (folder / f"{LESSON}.ipynb").write_text("{")
-    grade(course, LESSON)
+    grade(course, LESSON, SideBySide())
     report.write(course)
     return course
 

@@ -9,11 +9,11 @@ import pytest
 from autograder.__main__ import main
 from autograder.course.course import init
 from autograder.course.sample import answered
+from autograder.errors import WallError
 from autograder.running import batch
-from autograder.running.batch import Job, kept, place
-from autograder.running.walled import Ran, Settings
+from autograder.running.runner import Job, Ran, Settings, kept, place
 from autograder.wall import wall as start
-from autograder.wall.wall import Door, WallError
+from autograder.wall.wall import Door
 from autograder.wall.within.confine import Limits
 
 NAMES = ["a", "b", "raises", "c", "dies", "d", "e", "f", "g", "h"]
@@ -59,7 +59,7 @@ def done(tmp_path, monkeypatch) -> dict[str, bool]:
 
 def test_every_job_ends_and_only_the_guilty_fail(done, tmp_path):
     assert done == {name: name not in ("raises", "dies") for name in NAMES}
-    assert kept(place(tmp_path, job("h"))).deaths == {"cell": "h"}
+    assert kept(place(tmp_path, job("h").key)).deaths == {"cell": "h"}
 
 
 def test_what_is_kept_is_not_run_again(done, tmp_path, monkeypatch):

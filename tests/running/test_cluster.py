@@ -9,11 +9,11 @@ import pytest
 from submissions import LESSON, code, plain
 
 from autograder.__main__ import main
-from autograder.course.course import CourseError, init
+from autograder.course.course import init
 from autograder.course.sample import answered
+from autograder.errors import CourseError
 from autograder.running import cluster
-from autograder.running.batch import Job, kept, place
-from autograder.running.walled import Settings
+from autograder.running.runner import Job, Settings, kept, place
 from autograder.wall.wall import why_not
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -42,9 +42,9 @@ def test_a_worker_lost_in_mid_batch_loses_no_submission(tmp_path):
         distributed.Client(local, set_as_default=False) as client,
     ):
         done, lost = [], None
-        for finished, ran in cluster.run_jobs(jobs, tmp_path, local.scheduler_address):
+        for finished, ran in cluster.Cluster(local.scheduler_address).run(jobs, tmp_path):
             assert ran
-            assert place(tmp_path, finished).exists()  # written as it comes
+            assert place(tmp_path, finished.key).exists()  # written as it comes
             done.append(finished)
             if lost is None:
                 busy = [w for w, tasks in client.processing().items() if tasks]
@@ -54,13 +54,13 @@ def test_a_worker_lost_in_mid_batch_loses_no_submission(tmp_path):
         assert lost not in client.run(os.getpid).values()
     assert lost is not None
     assert sorted(j.key for j in done) == sorted(j.key for j in jobs)
-    assert [points(kept(place(tmp_path, j))) for j in jobs] == [90] * 6
+    assert [points(kept(place(tmp_path, j.key))) for j in jobs] == [90] * 6
 
 
 def test_what_is_kept_already_is_not_sent_anywhere(tmp_path):
     known = job(0)
-    place(tmp_path, known).write_text("{}")
-    assert list(cluster.run_jobs([known], tmp_path, "tcp://127.0.0.1:9")) == [(known, True)]
+    place(tmp_path, known.key).write_text("{}")
+    assert list(cluster.Cluster("tcp://127.0.0.1:9").run([known], tmp_path)) == [(known, True)]
 
 
 def test_a_node_with_another_copy_of_the_course_refuses():
@@ -71,13 +71,13 @@ def test_a_node_with_another_copy_of_the_course_refuses():
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT", 1)
     with pytest.raises(CourseError, match="No Dask scheduler answers"):
-        list(cluster.run_jobs([job(0)], tmp_path, "tcp://127.0.0.1:9"))
+        list(cluster.Cluster("tcp://127.0.0.1:9").run([job(0)], tmp_path))
 
 
 def test_without_dask_a_sentence_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CourseError, match="pip install dask distributed"):
-        list(cluster.run_jobs([job(0)], tmp_path, "tcp://127.0.0.1:9"))
+        list(cluster.Cluster("tcp://127.0.0.1:9").run([job(0)], tmp_path))
 
 
 def test_a_cluster_without_walls_is_refused(tmp_path, capsys):

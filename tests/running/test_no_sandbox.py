@@ -18,6 +18,7 @@ from autograder.course.status import statuses
 from autograder.grading.grade import grade
 from autograder.report.export import rows
 from autograder.repository import ROOT
+from autograder.running.side_by_side import SideBySide
 from autograder.running.unprotected import UNPROTECTED
 from autograder.wall.wall import why_not
 
@@ -65,7 +66,7 @@ def test_grading_unprotected_works_and_is_marked_until_it_is_done_behind_the_wal
     assert "No sandbox: learners&#x27; code ran with your rights." in report.read_text()
     if why_not():
         return
-    grade(course, LESSON)  # is not satisfied with the unprotected result
+    grade(course, LESSON, SideBySide())  # is not satisfied with the unprotected result
     assert main(["report", str(course.root)]) == 0
     assert "No sandbox" not in report.read_text()
     assert rows(course, LESSON)[0].score == 90

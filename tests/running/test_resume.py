@@ -18,7 +18,9 @@ from autograder.course.sample import answered, with_slips
 from autograder.grading import grade as grading
 from autograder.lessons import load
 from autograder.report.export import rows
-from autograder.wall.wall import why_not
+from autograder.running import batch, runner
+from autograder.running.side_by_side import SideBySide
+from autograder.wall.wall import Wall, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 
@@ -119,7 +121,7 @@ def test_after_a_kill_only_what_is_missing_is_run(interrupted, resumed):
 
 def test_the_final_grades_are_those_of_an_undisturbed_run(resumed, tmp_path):
     undisturbed = new_course(tmp_path / "course")
-    grading.grade(undisturbed, LESSON)
+    grading.grade(undisturbed, LESSON, SideBySide())
     assert scores(resumed) == scores(undisturbed)
     assert scores(resumed)["learner_1"][0] == scores(resumed)["learner_5"][0] == 90
     assert all(scores(resumed)[f"learner_{n}"][0] < 90 for n in (2, 3, 4))
@@ -130,10 +132,10 @@ def test_grading_an_unchanged_class_again_runs_and_saves_nothing(resumed, monkey
         raise AssertionError("nothing should be run or saved")
 
     before, found = results(resumed), scores(resumed)
-    monkeypatch.setattr(grading.batch, "Crew", refuse)
-    monkeypatch.setattr(grading.Wall, "start", refuse)
+    monkeypatch.setattr(batch, "Crew", refuse)
+    monkeypatch.setattr(Wall, "start", refuse)
     monkeypatch.setattr(grading, "_save_one", refuse)
-    grading.grade(resumed, LESSON)
+    grading.grade(resumed, LESSON, SideBySide())
     assert (results(resumed), scores(resumed)) == (before, found)
 
 
@@ -147,7 +149,7 @@ def test_a_changed_submission_is_the_only_one_that_is_run_again(resumed, monkeyp
     work = a_class()["learner_1"]
     cell(work, "which_line")["source"] = 'which_line = "a"'
     hand_in(resumed, "learner_1", work)
-    grading.grade(resumed, LESSON)
+    grading.grade(resumed, LESSON, SideBySide())
     after = results(resumed)
     assert len(after) == len(before) + 1 and before.items() <= after.items()
     assert saved == ["learner_1"]
@@ -164,8 +166,8 @@ def test_a_run_that_fails_leaves_no_old_score(resumed, monkeypatch):
     work = a_class()["learner_2"]
     work["cells"].append(code("something = 'new'"))
     hand_in(resumed, "learner_2", work)
-    monkeypatch.setattr(grading.batch, "run_job", dies)
-    grading.grade(resumed, LESSON)
+    monkeypatch.setattr(batch, "run_job", dies)
+    grading.grade(resumed, LESSON, SideBySide())
     assert scores(resumed) == {**found, "learner_2": (None, "crashed")}
     assert not resumed.path("autograded", "learner_2", LESSON).exists()
 
@@ -183,12 +185,12 @@ def test_a_status_file_is_never_half_written(resumed, monkeypatch):
 
 
 def test_a_changed_check_concerns_its_own_lesson_only():
-    root = grading.batch.ROOT
-    here = {str(path.relative_to(root)) for path in grading.batch.checks_files("warm_up")}
+    root = runner.ROOT
+    here = {str(path.relative_to(root)) for path in runner.checks_files("warm_up")}
     assert {"autograder/lessons/warm_up/softmax.py", "solutions/warm_up.py"} <= here
     assert {"autograder/checks/compare.py", "autograder/wall/within/seccomp.py"} <= here
     assert not here & {"autograder/lessons/multi_head/split_heads.py", "solutions/multi_head.py"}
-    other = {str(path.relative_to(root)) for path in grading.batch.checks_files("multi_head")}
+    other = {str(path.relative_to(root)) for path in runner.checks_files("multi_head")}
     assert {"solutions/multi_head.py", "solutions/training/loop.py"} <= other
 
 
@@ -205,4 +207,4 @@ def test_every_module_that_marks_is_part_of_what_a_result_depends_on():
     rooms = {
         path for path in loaded if path.parent.name != "autograder"
     }  # paths and doors mark nothing
-    assert rooms and rooms <= grading.batch.checks_files("warm_up")
+    assert rooms and rooms <= runner.checks_files("warm_up")

@@ -1,5 +1,6 @@
 """A probe sees what the code does, and nothing the code changed around itself."""
 
+import ast
 import builtins
 import dis
 import inspect
@@ -13,7 +14,8 @@ import torch
 
 from autograder import lessons
 from autograder.checks.question import Case, Conclusion, Exercise
-from autograder.seam.probe import call, module, observe, value
+from autograder.repository import ROOT
+from autograder.seam.probe import call, module, observe, push, value
 from autograder.seam.wire import Other, Raised
 
 
@@ -244,3 +246,24 @@ def test_the_same_seed_draws_the_same_inputs_and_another_seed_others():
     one, again, other = (case.inputs("f", seed, 0) for seed in ("s", "s", "t"))
     assert torch.equal(one[1], again[1]) and one[2] == again[2]
     assert not torch.equal(one[1], other[1])
+
+
+def pushes(text: str) -> list[int]:
+    """Return the lines on which a cosine of a range is taken."""
+    calls = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call)]
+    cosines = [c for c in calls if getattr(c.func, "attr", "") == "cos"]
+    return [c.lineno for c in cosines if "arange(" in ast.unparse(c)]
+
+
+def test_what_a_gradient_is_pushed_with_is_written_once():
+    copies = {
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "autograder").rglob("*.py"))
+        for line in pushes(path.read_text(encoding="utf-8"))
+    }
+    here = inspect.getsourcelines(push)
+    assert len(copies) == 1, sorted(copies)
+    (only,) = copies
+    where, line = only.split(":")
+    assert where == "autograder/seam/probe.py"
+    assert here[1] <= int(line) < here[1] + len(here[0])

@@ -38,14 +38,6 @@ NOUN_WORDS = {row[0] for text in NOUNS.values() for row in table(text)}
 BANDS = {"3-6": (3, 6), "7-9": (7, 9), "10-13": (10, 13), "14-16": (14, 16)}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def small(**options):
     torch.manual_seed(0)
     return Seq2Seq(len(FRENCH), len(ENGLISH), n_embd=5, n_hidden=6, **options)

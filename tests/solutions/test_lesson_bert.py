@@ -7,7 +7,6 @@ from collections import Counter
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 
 from solutions.bert import BERT, IGNORE, MaskedLanguageModel, mask_tokens
@@ -17,7 +16,6 @@ from solutions.experiments import kept
 from solutions.experiments.bert import (
     GENTLE,
     RATES,
-    RUNS,
     baseline,
     fine_tune,
     new_bert,
@@ -26,15 +24,6 @@ from solutions.experiments.bert import (
 from solutions.figures.gaps import STORY, divergence, gaps, groups
 from solutions.fine_tune import TextClassifier, TokenClassifier
 from solutions.studies.gap_practice import theme_by_place
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
 
 SMALL = {"n_vocab": 37, "block_size": 13, "n_embd": 24, "n_head": 4, "n_layer": 3, "n_hidden": 40}
 
@@ -370,21 +359,10 @@ def test_the_divergence_is_zero_for_the_exact_odds_and_as_computed_by_hand_other
     assert float(divergence(exact, torch.tensor([0.25, 0.25, 0.5]))) == pytest.approx(by_hand)
 
 
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
-
-
 def test_the_conclusion_of_the_notebook_holds_for_twenty_seeds():
     for seed in range(20):
         found = theme_by_place(BERT, MaskedLanguageModel, mask_tokens, seed)
         assert min(found["one hidden"]) > 0.92 and 0.35 < found["all hidden"] < 0.65
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 def test_the_figure_shows_the_models_and_the_grammars_odds_for_what_is_hidden(browser, tmp_path):

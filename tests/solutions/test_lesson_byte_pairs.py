@@ -15,7 +15,6 @@ from solutions.data.tiny_shakespeare import text
 from solutions.experiments import kept
 from solutions.experiments.byte_pairs import (
     CHARACTERS,
-    RUNS,
     SEEDS,
     SIZES,
     costs,
@@ -242,7 +241,3 @@ def test_english_is_cheapest_for_merges_learned_from_english():
     for seed in range(20):
         cost = tokens_per_character(train_fast, encode, seed)
         assert cost["French"] > 1.25 * cost["English"] and cost["Greek"] > 2 * cost["French"]
-
-
-def test_runs_name_what_the_page_asks_for():
-    assert {function.__name__ for function, _ in RUNS} == {"costs", "lengths"}

@@ -1,11 +1,9 @@
 """The lesson encoder_decoder: the reference beside PyTorch, its properties, the page's results."""
 
-import json
 import math
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 from torch.nn import functional as F
 
@@ -26,14 +24,6 @@ from solutions.studies.peeking import compare_masks
 from solutions.studies.translation import exact_matches
 from solutions.teacher_forcing import shift_right, warmup_rate
 from solutions.transformer_encoder import Encoder, PlacedEmbedding
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(module: nn.Module) -> nn.Module:
@@ -284,34 +274,28 @@ def test_the_mask_decides_who_can_write_for_several_seeds():
         assert peek["right"] < 0.2 * proper["right"]
 
 
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in runs.RUNS]
-    assert len(set(names)) == len(names)
-
-
-def test_the_figure_shows_the_recorded_runs(tmp_path):
+def test_the_figure_shows_the_recorded_runs(browser, tmp_path):
     pairs = runs.shown_pairs()
     figure = mask_switch({"with": recorded(), "without": peeking()}, pairs)
     page = tmp_path / "page.html"
     body = figure._repr_html_()
     page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}</body>", encoding="utf-8")
-    with Chromium() as browser:
-        browser.view(375)
-        browser.open(page)
+    browser.view(375)
+    browser.open(page)
 
-        def message():
-            return browser.evaluate("document.querySelector('.message').textContent")
+    def message():
+        return browser.evaluate("document.querySelector('.message').textContent")
 
-        move = """(() => { const s = document.querySelector("input[type=range]"); s.value = s.max;
-            s.dispatchEvent(new Event("input")); })()"""
-        browser.evaluate(move)
-        last = recorded()["notes"][-1]
-        assert f"After {last['step']} steps with the mask" in message()
-        browser.evaluate("document.querySelectorAll('input[type=radio]')[1].click()")
-        browser.evaluate(move)
-        peek = peeking()["notes"][-1]
-        assert f"After {peek['step']} steps without the mask" in message()
-        assert f"{100 * peek['right']:.0f} % of new sentences" in message()
-        written = browser.evaluate("document.querySelector('.texts').textContent")
-        assert peek["written"][0][:20] in written
-        assert browser.errors == []
+    move = """(() => { const s = document.querySelector("input[type=range]"); s.value = s.max;
+        s.dispatchEvent(new Event("input")); })()"""
+    browser.evaluate(move)
+    last = recorded()["notes"][-1]
+    assert f"After {last['step']} steps with the mask" in message()
+    browser.evaluate("document.querySelectorAll('input[type=radio]')[1].click()")
+    browser.evaluate(move)
+    peek = peeking()["notes"][-1]
+    assert f"After {peek['step']} steps without the mask" in message()
+    assert f"{100 * peek['right']:.0f} % of new sentences" in message()
+    written = browser.evaluate("document.querySelector('.texts').textContent")
+    assert peek["written"][0][:20] in written
+    assert browser.errors == []

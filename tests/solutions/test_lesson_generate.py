@@ -15,7 +15,6 @@ from solutions.data.tiny_tales import draw_story, entropy
 from solutions.experiments import kept
 from solutions.experiments.generate import (
     LENGTHS,
-    RUNS,
     SEEDS,
     SETTINGS,
     WIDTHS,
@@ -26,22 +25,15 @@ from solutions.experiments.generate import (
     searched,
     storyteller,
 )
+from solutions.figures.figure import IMPORT
 from solutions.figures.nucleus import nucleus
 from solutions.generate import generate, sample_next, top_k_filter, top_p_filter
 from solutions.gpt import GPT, GPTConfig
 from solutions.kv_cache import KVCache
 from solutions.studies.table_model import END, draw_table, every_text, model_of, widths_and_lengths
-from solutions.weights import load_gpt2, read_safetensors
+from solutions.weights import load_gpt2
 
 TINY = GPTConfig(11, block_size=12, n_layer=3, n_head=2, n_embd=16, std=0.5)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def tiny(**options) -> GPT:
@@ -242,16 +234,6 @@ def test_names_without_a_prefix_half_precision_and_told_heads_load_too(saved, tm
         torch.testing.assert_close(ours(ids), theirs(ids).logits, atol=0.1, rtol=0.02)
 
 
-def test_our_reader_reads_what_safetensors_reads(saved):
-    from safetensors.torch import load_file
-
-    path = saved[0] / "model.safetensors"
-    expected = load_file(path)
-    found = read_safetensors(path)
-    assert found.keys() == expected.keys()
-    assert all(torch.equal(found[k], expected[k]) for k in expected)
-
-
 def test_without_file_and_hub_a_sentence_says_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="no file"):
         load_gpt2(tmp_path / "model.safetensors")
@@ -360,14 +342,6 @@ def test_a_hero_with_a_friend_of_the_same_name_is_seen():
     assert own_friend(same) and judged([same, same[:-1], ["yellow"]])["own friend"] == 2 / 3
 
 
-def test_the_page_asks_for_the_runs_that_are_kept():
-    text = (ROOT / "book" / "generate.md").read_text(encoding="utf-8")
-    assert "kept(drawn, seed=seed, n=80)" in text
-    assert "kept(searched, seed=seed, n=3)" in text
-    assert "kept(one_more_token, lengths=LENGTHS, repeats=11)" in text
-    assert {"n": 80, "seed": 0} in [arguments for _, arguments in RUNS]
-
-
 def test_the_figure_holds_the_odds_of_model_and_grammar():
     data = nucleus(storyteller()).data
     for place in data["places"]:
@@ -384,7 +358,8 @@ def test_the_figures_cut_is_that_of_the_filters():
 
     scores = (2 * torch.randn(12, dtype=torch.float64)).tolist()
     script = ROOT / "solutions" / "figures" / "nucleus.js"
-    source = script.read_text(encoding="utf-8").split("function render")[0]
+    text = script.read_text(encoding="utf-8")
+    source = text.split(IMPORT)[1].split("function render")[0]
     ask = f"""
     const scores = {json.dumps(scores)};
     const odds = heated(scores, 1.5);

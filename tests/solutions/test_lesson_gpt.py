@@ -1,13 +1,11 @@
 """The lesson gpt: the model beside `transformers`, the grammar's exact odds, the page's results."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import product
 
 import pytest
 import torch
-from chromium import Chromium
 
 from solutions.data.tiny_shakespeare import text
 from solutions.data.tiny_tales import (
@@ -27,7 +25,7 @@ from solutions.data.tiny_tales import (
     tell,
 )
 from solutions.experiments import kept
-from solutions.experiments.gpt import RUNS, SEEDS, pieces, shakespeare, tales
+from solutions.experiments.gpt import SEEDS, pieces, shakespeare, tales
 from solutions.figures.next_word import divergence, model_odds, next_word
 from solutions.gpt import GPT, GPTConfig, n_parameters, next_token_loss, perplexity, train_step
 from solutions.gpt_block import FastAttention
@@ -39,14 +37,6 @@ from solutions.studies.tales_model import CONFIG, PAD, gap, held_out, words_of
 from solutions.studies.text_windows import character_ids, continue_text, split, windows
 
 TINY = GPTConfig(11, block_size=7, n_layer=3, n_head=2, n_embd=12, activation="gelu_tanh")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(config: GPTConfig) -> GPT:
@@ -327,17 +317,6 @@ def test_pieces_are_compared_in_bits_a_character():
     found = kept(pieces, n_vocab=512, steps=400)
     assert found["bits"] == pytest.approx(found["nats"] / found["characters"] / math.log(2))
     assert found["characters"] > 1.8 and found["bits"] < 2.7
-
-
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 def test_the_figure_shows_the_odds_and_the_divergence_of_the_chosen_word(browser, tmp_path):

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from solutions.data.digits import split_digits
 from solutions.experiments import kept
-from solutions.experiments.image_gpt import LABELS, ROWS, RUNS, SEEDS, SHORT, STEPS, measured
+from solutions.experiments.image_gpt import LABELS, ROWS, SEEDS, SHORT, STEPS, measured
 from solutions.experiments.image_gpt_training import CONFIG, digit_palette, digit_tokens, pretrain
 from solutions.figures.completions import completions
 from solutions.gpt import next_token_loss
@@ -20,14 +20,6 @@ from solutions.palette import fit_palette, quantise
 from solutions.studies.pixel_tables import contexts, neighbour_bits, place_bits, place_odds
 
 TINY = GPTConfig(6, block_size=12, n_layer=2, n_head=2, n_embd=8, std=0.5)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -205,12 +197,6 @@ def test_the_palette_rests_on_training_images_alone():
     assert (again.diff(dim=0) > 0).all()
     known, unseen = digit_tokens()
     assert known.shape == (1437, 8, 8) and unseen.shape == (360, 8, 8)
-
-
-def test_the_runs_are_those_that_the_page_asks_for():
-    asked = [(pretrain, {"steps": STEPS, "seed": 0})]
-    asked += [(pretrain, {"steps": SHORT, "seed": seed}) for seed in SEEDS]
-    assert [*asked, (measured, {"steps": STEPS, "seed": 0})] == RUNS
 
 
 def test_the_model_needs_30_percent_fewer_bits_than_each_place_alone_and_fewer_than_neighbours():

@@ -5,13 +5,13 @@ import math
 
 import pytest
 import torch
-from chromium import Chromium
+from browser import Page
 from torch import nn
 from torch.nn import functional as F
 
 from solutions.batch_norm import BatchNorm, NoNorm, batch_norm
 from solutions.experiments import kept
-from solutions.experiments.layer_norm import RUNS, rate_sweep, small_batches, warm_up
+from solutions.experiments.layer_norm import rate_sweep, small_batches, warm_up
 from solutions.figures.two_norms import ROWS, two_norms
 from solutions.layer_norm import LayerNorm, RMSNorm, TransformerBlock, layer_norm
 from solutions.studies.block_tower import N_VOCAB, BlockTower, depth_profile, draw_reversals
@@ -20,14 +20,6 @@ from solutions.studies.train_together import train_together
 from solutions.train import Recipe, train
 
 CHANCE = math.log(N_VOCAB)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(module: nn.Module) -> nn.Module:
@@ -195,18 +187,7 @@ def test_batch_norm_fails_at_batches_of_two_and_is_as_good_at_32():
     assert abs(right["batch", 32].mean() - right["layer", 32].mean()) < 0.05
 
 
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
-
-
-def cells(browser: Chromium, which: str) -> torch.Tensor:
+def cells(browser: Page, which: str) -> torch.Tensor:
     rows = browser.evaluate(
         f"""[...document.querySelectorAll(".norms.{which} tr")].map((row) =>
             [...row.querySelectorAll(".cell")].map((cell) => cell.textContent))"""

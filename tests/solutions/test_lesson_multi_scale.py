@@ -1,19 +1,14 @@
 """The lesson multi_scale: the reference beside Swin, its properties, the results of the page."""
 
-import doctest
 import itertools
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 
-from solutions import multi_scale, window_bias
 from solutions.data.seam import COLUMNS, ROWS, all_pairs, draw_pairs
 from solutions.experiments import kept
 from solutions.experiments.multi_scale import (
-    KINDS,
-    RUNS,
     Unmasked,
     big_model,
     cost,
@@ -39,14 +34,6 @@ from solutions.window_bias import window_offsets
 SWIN = "transformers.models.swin.modeling_swin"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def swin():
     return pytest.importorskip(SWIN)
@@ -63,12 +50,6 @@ def drawn(module: nn.Module) -> nn.Module:
 def small(**changes) -> MultiScaleViT:
     options = {"image_size": (8, 8), "n_embd": 8, "n_head": 2, "depths": (2,), "window_size": 4}
     return drawn(MultiScaleViT(**{**options, **changes}))
-
-
-@pytest.mark.parametrize("module", [multi_scale, window_bias])
-def test_the_worked_examples_come_out_as_written(module):
-    found = doctest.testmod(module)
-    assert found.attempted > 0 and found.failed == 0
 
 
 def test_windows_and_mask_and_offsets_are_those_of_swin(swin):
@@ -261,7 +242,7 @@ def test_the_figure_agrees_with_the_mask():
         assert looked_at("whole", (row, column)).all()
 
 
-def test_the_figure_shows_strangers_only_when_the_mask_is_forgotten(tmp_path):
+def test_the_figure_shows_strangers_only_when_the_mask_is_forgotten(browser, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><body>{windows()._repr_html_()}", encoding="utf-8")
     look = """[...document.querySelectorAll("input[type=radio]")].map((radio) => {
@@ -269,16 +250,15 @@ def test_the_figure_shows_strangers_only_when_the_mask_is_forgotten(tmp_path):
       const count = (name) => document.querySelectorAll(".token." + name).length;
       return [count("seen") + count("chosen"), count("stranger")];
     })"""
-    with Chromium() as browser:
-        browser.open(page)
-        sizes = browser.evaluate(look)
-        deeper = """(() => {
-          document.querySelectorAll("input[type=radio]")[2].click();
-          const blocks = document.querySelectorAll("input[type=range]")[2];
-          blocks.value = 2; blocks.dispatchEvent(new Event("input"));
-          return document.querySelector(".message").textContent;
-        })()"""
-        text = browser.evaluate(deeper)
+    browser.open(page)
+    sizes = browser.evaluate(look)
+    deeper = """(() => {
+      document.querySelectorAll("input[type=radio]")[2].click();
+      const blocks = document.querySelectorAll("input[type=range]")[2];
+      blocks.value = 2; blocks.dispatchEvent(new Event("input"));
+      return document.querySelector(".message").textContent;
+    })()"""
+    text = browser.evaluate(deeper)
     assert sizes == [[64, 0], [16, 0], [8, 0], [8, 8]]
     assert "32 of 64 tokens" in text
 
@@ -315,12 +295,6 @@ def test_on_small_digits_scales_do_not_cost_accuracy():
     assert all(some["right"].min() > 0.85 for some in found.values())
     near = found.pop("multi-scale")["right"].mean()
     assert all(near > some["right"].mean() - 0.02 for some in found.values())
-
-
-def test_every_run_of_the_page_is_among_those_made_beforehand():
-    asked = {(f.__name__, a["kind"]) for f, a in RUNS}
-    assert asked >= {("pairs", kind) for kind in KINDS}
-    assert asked >= {(f, kind) for f in ("cost", "digits") for kind in ("ViT", "multi-scale")}
 
 
 def test_a_block_is_left_as_it_was():

@@ -12,7 +12,6 @@ from solutions.experiments import kept
 from solutions.experiments.position import (
     LENGTHS,
     LONGEST,
-    RUNS,
     SCHEMES,
     SEEDS,
     asked_places,
@@ -31,14 +30,6 @@ from solutions.position import (
 )
 from solutions.studies.position_model import NoPositions, PositionModel
 from solutions.studies.side_by_side import SideBySide
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def draws(seed=0):
@@ -235,13 +226,6 @@ def share(task, scheme, causal, length):
     found = kept(places, task=task, scheme=scheme, causal=causal)["accuracy"]
     assert found.shape == (len(SEEDS), len(LENGTHS)) and len(SEEDS) == 3
     return found[:, LENGTHS.index(length)]
-
-
-def test_all_that_the_page_asks_for_is_in_the_list_of_runs():
-    wanted = [("order", s, False) for s in ("none", *SCHEMES, "symmetric ALiBi")]
-    wanted += [("order", "none", True), *(("back", s, True) for s in ("none", *SCHEMES))]
-    wanted += [(t, s, t == "back") for t in ("order", "back") for s in ("fraction", "integer")]
-    assert sorted(tuple(a.values()) for _, a in RUNS) == sorted(wanted)
 
 
 def test_an_encoder_without_positions_is_at_chance_and_a_causal_model_is_not():

@@ -1,6 +1,5 @@
 """recurrence: the reference against PyTorch, the sentences, the figure, and what the page says."""
 
-import doctest
 import json
 import math
 import shutil
@@ -10,7 +9,6 @@ import pytest
 import torch
 from torch import nn
 
-import solutions.recurrence
 from solutions.data.recall import BLANK, CHANCE, N_SYMBOLS, draw_recall
 from solutions.data.street import (
     DISTANCES,
@@ -24,7 +22,7 @@ from solutions.data.street import (
     text,
 )
 from solutions.experiments import kept
-from solutions.experiments.recurrence import FEW, LAGS, RUNS, SEEDS, recall, street
+from solutions.experiments.recurrence import FEW, SEEDS, recall, street
 from solutions.figures.back_in_time import back_in_time, shares
 from solutions.recurrence import (
     RNN,
@@ -36,14 +34,6 @@ from solutions.recurrence import (
 )
 from solutions.studies.recall_model import KINDS, RecallModel
 from solutions.studies.street_model import counted, floor, nats_per_word, pronoun_accuracy, write
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def normal(*shape, seed=0, dtype=torch.float32):
@@ -64,11 +54,6 @@ def as_torch_rnn(ours):
 def with_bias(layer):
     nn.init.normal_(layer.b)
     return layer
-
-
-def test_the_examples_in_the_docstrings_come_out_as_written():
-    found = doctest.testmod(solutions.recurrence, extraglobs={"torch": torch})
-    assert found.attempted >= 6 and not found.failed
 
 
 def test_one_step_is_that_of_torch_with_its_two_biases_added():
@@ -265,15 +250,6 @@ def test_an_lstm_crosses_fifty_blanks_with_a_forget_bias_and_not_twenty_without(
 
 def test_the_rnn_recalls_over_short_lags():
     assert min(accuracies("RNN", False, 5)) > 0.95 and min(accuracies("RNN", True, 5)) > 0.95
-
-
-def test_every_run_that_pages_ask_for_is_in_the_list():
-    listed = [(f.__name__, json.dumps(a, sort_keys=True)) for f, a in RUNS]
-    assert len(set(listed)) == len(listed)
-    for blank, kinds in LAGS.items():
-        for kind in kinds:
-            wanted = json.dumps({"kind": kind, "blank": blank, "seed": 0}, sort_keys=True)
-            assert ("recall", wanted) in listed
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -6,7 +6,6 @@ import json
 
 import pytest
 import torch
-from chromium import Chromium
 from torch import nn
 from torch.nn import functional as F
 
@@ -14,10 +13,9 @@ from solutions.data import fashion_mnist
 from solutions.data.digits import all_digits, few_training_digits, split_digits
 from solutions.data.warp import warp
 from solutions.experiments import fashion, kept
-from solutions.experiments.__main__ import wanted
+from solutions.experiments.listed import wanted
 from solutions.experiments.vit import (
     LABELS,
-    RUNS,
     SEEDS,
     build,
     digits,
@@ -37,14 +35,6 @@ from solutions.studies.small_cnn import SmallCNN
 from solutions.studies.vit_maps import attention_weights, blanking
 from solutions.train import Recipe
 from solutions.vit import PatchEmbedding, ViT, attention_rollout, interpolate_positions, patchify
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(module: nn.Module, std: float = 0.3) -> nn.Module:
@@ -367,11 +357,6 @@ def test_only_the_model_with_positions_notices_for_twenty_seeds():
         assert seen["with"]["right"] > 0.8 and 0.35 < seen["without"]["right"] < 0.65
 
 
-def test_every_run_is_listed_once():
-    names = [(function.__name__, json.dumps(arguments)) for function, arguments in RUNS]
-    assert len(set(names)) == len(names)
-
-
 def scores(kind: str) -> torch.Tensor:
     """Return the last share of right answers of every seed."""
     runs = [kept(digits, kind=kind, seed=seed) for seed in SEEDS]
@@ -428,12 +413,6 @@ def test_interpolated_positions_start_and_end_above_new_ones():
     found = [kept(grown, seed=seed) for seed in SEEDS]
     kinds = {name: torch.tensor([one[name] for one in found]) for name in ("interpolated", "new")}
     assert (kinds["interpolated"].mean(0) > kinds["new"].mean(0)).all()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 def test_the_figure_shows_the_chosen_order_and_both_answers(browser, tmp_path):

@@ -22,14 +22,6 @@ from solutions.studies.lookup_model import (
 from solutions.train import Recipe, rate_at, train
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def scenes_of(n, seed=0, **options):
     return draw_scenes(n, torch.Generator().manual_seed(seed), **options)
 

@@ -1,14 +1,18 @@
 """Submissions for the tests, made by code from the released notebook: honest, wrong and broken."""
 
+import atexit
 import json
-import os
+from functools import cache
 
+import nbformat
 from nbgrader.utils import determine_grade
 
 from autograder.checks.cells import is_check, question_of
 from autograder.course.sample import answered
 from autograder.release.notebooks import author, release
-from autograder.running import unprotected as execute
+from autograder.running.runner import Settings
+from autograder.running.unprotected import Open
+from autograder.running.walled import run
 
 LESSON = "warm_up"
 
@@ -40,16 +44,21 @@ def code(source: str) -> dict:
     return {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
 
 
-def points(notebook, monkeypatch, timeout: float = 30, total: float = 120) -> dict[str, float]:
+@cache  # one for all tests of a process
+def _open() -> Open:
+    wall = Open(LESSON).__enter__()
+    atexit.register(wall.close)
+    return wall
+
+
+def points(notebook, timeout: float = 30, total: float = 120) -> dict[str, float]:
     """Run a repaired notebook as the grader does; return the points of each check."""
-    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    monkeypatch.setenv("AUTOGRADER_SEED", os.environ.get("AUTOGRADER_SEED", "a seed for tests"))
-    execute.warm()
-    outcome = execute.run(notebook.cells, timeout, total)
+    settings = Settings("a seed for tests", timeout, total, skip=False, walled=False)
+    ran = run(notebook.cells, _open(), settings)
     earned = {}
     for number, made in enumerate(notebook.cells):
         if is_check(made):
-            made.outputs = execute._outputs(outcome, number, made)
+            made.outputs = nbformat.from_dict(ran.outputs[str(number)])
             name = question_of(made.id)
             earned[name] = determine_grade(made)[0]  # as nbgrader reads it
     return earned

@@ -45,7 +45,7 @@ for fd in range(3, 256):
 """
 DEEP = """\
 import autograder.wall.within.serve as serve
-serve._answer = lambda shell, request: {"outputs": "[" * 200_000, "seen": "[" * 200_000}
+serve._answer = lambda *_: {"outputs": "[" * 200_000, "seen": "[" * 200_000}
 """
 
 
@@ -258,13 +258,12 @@ CASES = [
             what_moves="import autograder.wall.within.serve as serve\n"
             "from autograder.seam.wire import dumps\n"
             "right = serve.observe_packed\n"
-            "def observe(own, probe, inputs):\n"
+            "def observe(own, probe, inputs, right=right, dumps=dumps):\n"
             "    seen = right(own, probe, inputs)\n"
             "    return dumps({'added': 'x'}) if probe.__name__ == '_shift_and_scale' else seen\n"
             "serve.observe_packed = observe\nwhat_moves = 'a'"
         ),
         75,
-        CRASHED,
     ),
     Case(
         "seeds",

@@ -11,11 +11,11 @@ HEAD = """\
 # What comes of each submission
 
 Every row is a fixture of this folder. Ours: graded behind the wall by
-`tests/test_fair_under_fire.py`. Stock: what `nbgrader autograde` {version} makes of the same file,
-by its own command in a throwaway sandbox without a network (`python -m tests.bench outcomes`); "got
-where it must not" means that the fixture read or wrote what is not its own there.
+`tests/wall/test_fair_under_fire.py`. Stock: what `nbgrader autograde` {version} makes of the same
+file, by its own command in a throwaway sandbox without a network (`python -m tests.bench
+outcomes`); "got where it must not" means that the fixture read or wrote what is not its own there.
 The machine-marked questions of `warm_up` are worth 90 points; no score is not a score of zero.
-Written by the test: `UPDATE=1 python -m pytest tests/test_fair_under_fire.py`.
+Written by the test: `UPDATE=1 python -m pytest tests/wall/test_fair_under_fire.py`.
 """
 
 

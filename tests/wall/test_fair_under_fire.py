@@ -19,25 +19,33 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from submissions import LESSON, forging, honest, released, stealing, tampering
+import torch
+from submissions import LESSON, forging, honest, leaking, released, stealing, tampering
 from submissions import faults as faulty
 from submissions.case import ALL, COURSE, GRADED, PORT, SOCKET, Case
 from submissions.outcomes import OUTCOMES, table
 
 from autograder.checks.cells import is_check
+from autograder.checks.question import VISIBLE
+from autograder.checks.reference import DRAWS
 from autograder.course.collect import collect
 from autograder.course.course import init
 from autograder.course.repair import repair
 from autograder.grading.grade import grade
+from autograder.lessons import load
 from autograder.report.export import rows, write_csv
-from autograder.running import batch
-from autograder.running.walled import Settings
+from autograder.running import batch, runner
+from autograder.running.runner import Settings
+from autograder.running.side_by_side import SideBySide
 from autograder.wall.session import CRASHED, TIMED_OUT
 from autograder.wall.wall import Wall, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 
-GROUPS = {"Forging": forging, "Stealing": stealing, "Tampering": tampering, "Faults": faulty}
+GROUPS = {
+    **{"Forging": forging, "Stealing": stealing, "Leaking": leaking},
+    **{"Tampering": tampering, "Faults": faulty},
+}
 RUN = [case for group in GROUPS.values() for case in group.CASES]
 FILES = [case for group in (tampering, faulty) for case in group.FILES]
 SECONDS = 3 + int(os.getloadavg()[0])  # a busy machine runs honest code slowly too
@@ -104,7 +112,7 @@ def graded(target, tmp_path_factory):
         notebook, _ = repair(case.make(honest()), source)
         notebooks[case.name] = notebook
         text = target.aim(nbformat.writes(notebook))
-        jobs[case.name] = batch.Job(LESSON, text, Settings(CANARY, SECONDS, TOTAL))
+        jobs[case.name] = runner.Job(LESSON, text, Settings(CANARY, SECONDS, TOTAL))
     store = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_SEED", CANARY)
@@ -114,12 +122,12 @@ def graded(target, tmp_path_factory):
     assert all(done.values())
     results = {}
     for name, job in jobs.items():
-        ran = batch.kept(batch.place(store, job))
+        ran = runner.kept(runner.place(store, job.key))
         results[name] = (points(notebooks[name], ran), status(ran), json.dumps(asdict(ran)))
     return results
 
 
-def points(notebook: nbformat.NotebookNode, ran: batch.Ran) -> float:
+def points(notebook: nbformat.NotebookNode, ran: runner.Ran) -> float:
     """Add up what the checks show as their result."""
     total = 0.0
     for number, cell in enumerate(notebook.cells):
@@ -133,7 +141,7 @@ def points(notebook: nbformat.NotebookNode, ran: batch.Ran) -> float:
     return total
 
 
-def status(ran: batch.Ran) -> str:
+def status(ran: runner.Ran) -> str:
     words = {TIMED_OUT: "timed out", CRASHED: "crashed"}
     found = [words[how] for how in ran.deaths.values()]
     return "crashed" if "crashed" in found else found[0] if found else GRADED
@@ -155,6 +163,30 @@ def test_nothing_it_reached_for_was_reached(graded, case):
     assert "REACHED" not in text
     assert CANARY not in text
     assert len(text) < 2_000_000
+
+
+def numbers(value) -> set[str]:
+    """Return the numbers of a case's inputs as somebody would write them down."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        found = value.double().flatten().tolist()
+        written = {w for n in found for w in (f"{n:.6f}", f"{n!r}"[:9], f"{int(abs(n) * 1e6)}")}
+        return {text for text in written if len(text.strip("-0.")) >= 6}
+    inner = value.values() if isinstance(value, dict) else value
+    return set().union(*map(numbers, inner)) if isinstance(value, tuple | list | dict) else set()
+
+
+@pytest.fixture(scope="module")
+def hidden_numbers() -> set[str]:
+    cases = [(case, e.name) for e in load(LESSON).exercises for case in e.cases]
+    hidden = (case.inputs(name, CANARY, i) for case, name in cases for i in range(DRAWS))
+    visible = (case.inputs(name, VISIBLE, 0) for case, name in cases)
+    return set().union(*map(numbers, hidden)) - set().union(*map(numbers, visible))
+
+
+@pytest.mark.parametrize("case", RUN, ids=by_name)
+def test_no_number_of_a_hidden_case_comes_back(graded, hidden_numbers, case):
+    told = set(re.findall(r"-?\d+(?:\.\d+)?", graded[case.name][2]))
+    assert hidden_numbers and not told & hidden_numbers
 
 
 def test_what_hostile_code_was_sent_to_is_as_it_was(graded, target):
@@ -197,7 +229,7 @@ def course(tmp_path_factory):
     for case in FILES:
         hand_in(made, case)
     lock = locked(made.root / "gradebook.db", seconds=3)
-    made.records = grade(made, LESSON, timeout=SECONDS, total=TOTAL)
+    made.records = grade(made, LESSON, SideBySide(timeout=SECONDS, total=TOTAL))
     lock.join()
     made.rows = {row.student: row for row in rows(made, LESSON)}
     return made

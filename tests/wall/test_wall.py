@@ -148,7 +148,8 @@ def test_an_answer_that_never_ends_is_asked_once_and_the_next_question_is_fresh(
     inputs = ("slow", (torch.ones(1),), {})
     assert isinstance(session.observe(call, inputs), Died)
     assert isinstance(session.observe(call, inputs), Died)  # at once: the question was given up
-    session.question()
+    session.remember("the next check")
+    session.return_to("the next check")
     seen = session.observe(call, ("quick", (torch.ones(1),), {}))
     assert seen["result"].tolist() == [1.0]
     session.close()

@@ -25,6 +25,8 @@ def _decode(own, name, config, weights, tokens, state, memory, mask):
     """Run a decoder: what it returns, its inputs as it left them, gradients of all there is."""
     import torch
 
+    from autograder.seam.probe import push
+
     decoder = getattr(own, name)(**config)
     decoder.load_state_dict(weights)
     leaves = [state.clone().requires_grad_(), memory.clone().requires_grad_()]
@@ -38,8 +40,7 @@ def _decode(own, name, config, weights, tokens, state, memory, mask):
     for part in returned[:2] if isinstance(returned, tuple) else ():  # nobody learns by the weights
         if not isinstance(part, torch.Tensor) or not part.is_floating_point():
             continue
-        push = torch.cos(torch.arange(part.numel(), dtype=part.dtype)).reshape(part.shape)
-        total = total + (part * push).sum()
+        total = total + (part * push(part)).sum()
     grads = [None for _ in wanted]
     if isinstance(total, torch.Tensor) and total.requires_grad:
         grads = torch.autograd.grad(total, wanted, allow_unused=True)

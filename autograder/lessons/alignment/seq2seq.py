@@ -35,6 +35,8 @@ def _teach(own, name, config, weights, source, target):
     """Score the words of a target; gradients of all parameters."""
     import torch
 
+    from autograder.seam.probe import push
+
     model = getattr(own, name)(**config)
     model.load_state_dict(weights)
     given = [source, target]
@@ -42,8 +44,7 @@ def _teach(own, name, config, weights, source, target):
     named = dict(model.named_parameters())
     seen = {"result": logits, "inputs": given, "parameter gradients": dict.fromkeys(named)}
     if isinstance(logits, torch.Tensor) and logits.requires_grad:
-        push = torch.cos(torch.arange(logits.numel(), dtype=logits.dtype)).reshape(logits.shape)
-        grads = torch.autograd.grad(logits, list(named.values()), push, allow_unused=True)
+        grads = torch.autograd.grad(logits, list(named.values()), push(logits), allow_unused=True)
         seen["parameter gradients"] = dict(zip(named, grads, strict=True))
     return seen
 

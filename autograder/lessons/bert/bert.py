@@ -20,6 +20,8 @@ def _vectors(own, name, config, weights, ids, segments):
     """Read texts: real tokens' vectors, arguments as left, the gradient of every weight."""
     import torch
 
+    from autograder.seam.probe import push
+
     bert = own.BERT(**config)
     bert.load_state_dict(weights)
     bert.eval()
@@ -29,11 +31,10 @@ def _vectors(own, name, config, weights, ids, segments):
     if not isinstance(x, torch.Tensor) or x.shape[:2] != ids.shape:
         return {"result": x}
     real = x * (ids != 0).unsqueeze(-1)  # what stands at padding is nobody's business
-    push = torch.cos(torch.arange(real.numel(), dtype=real.dtype)).reshape(real.shape)
     named = dict(bert.named_parameters())
     seen = {"result": real, "inputs": [fresh, *more.values()]}
     if x.requires_grad:
-        grads = torch.autograd.grad((real * push).sum(), named.values(), allow_unused=True)
+        grads = torch.autograd.grad((real * push(real)).sum(), named.values(), allow_unused=True)
         seen["parameter gradients"] = dict(zip(named, grads, strict=True))
     return seen
 

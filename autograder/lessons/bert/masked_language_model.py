@@ -12,6 +12,8 @@ def _scores(own, name, config, weights, ids, segments):
     """Score the words at real places: the scores, and the gradient of every weight."""
     import torch
 
+    from autograder.seam.probe import push
+
     model = own.MaskedLanguageModel(own.BERT(**config))
     model.load_state_dict(weights)
     model.eval()
@@ -20,11 +22,10 @@ def _scores(own, name, config, weights, ids, segments):
     if not isinstance(scores, torch.Tensor) or scores.shape[:2] != ids.shape:
         return {"result": scores}
     real = scores * (ids != 0).unsqueeze(-1)
-    push = torch.cos(torch.arange(real.numel(), dtype=real.dtype)).reshape(real.shape)
     named = dict(model.named_parameters())
     seen = {"result": real}
     if scores.requires_grad:
-        grads = torch.autograd.grad((real * push).sum(), named.values(), allow_unused=True)
+        grads = torch.autograd.grad((real * push(real)).sum(), named.values(), allow_unused=True)
         seen["parameter gradients"] = dict(zip(named, grads, strict=True))
     return seen
 

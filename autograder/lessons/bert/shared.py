@@ -46,6 +46,8 @@ def built_head(own, name, config, weights, options, ids, segments):
     """Put the head on a BERT and read texts: scores, ids as left, the gradient of every weight."""
     import torch
 
+    from autograder.seam.probe import push
+
     model = getattr(own, name)(own.BERT(**config), 4, **options)
     model.load_state_dict(weights)
     model.eval()
@@ -56,11 +58,12 @@ def built_head(own, name, config, weights, options, ids, segments):
         return {"result": scores}
     if scores.ndim == 3 and scores.shape[:2] == ids.shape:
         scores = scores * (ids != 0).unsqueeze(-1)
-    push = torch.cos(torch.arange(scores.numel(), dtype=scores.dtype)).reshape(scores.shape)
     named = dict(model.named_parameters())
     seen = {"result": scores, "inputs": [fresh]}
     if scores.requires_grad:
-        grads = torch.autograd.grad((scores * push).sum(), named.values(), allow_unused=True)
+        grads = torch.autograd.grad(
+            (scores * push(scores)).sum(), named.values(), allow_unused=True
+        )
         seen["parameter gradients"] = dict(zip(named, grads, strict=True))
     return seen
 

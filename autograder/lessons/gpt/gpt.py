@@ -12,6 +12,7 @@ def _scores(own, name, config, weights, ids):
     """Build a model, load its weights, score a text; what its parameters are and get."""
     import torch
 
+    from autograder.seam.probe import push
     from solutions.gpt_block import GPTConfig
 
     model = getattr(own, name)(GPTConfig(**config))
@@ -25,9 +26,10 @@ def _scores(own, name, config, weights, ids):
     seen = {"parameters": found, "result": result, "inputs": given}
     named = dict(model.named_parameters())
     if isinstance(result, torch.Tensor) and result.requires_grad:
-        push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
         learned = {k: p for k, p in named.items() if p.requires_grad}
-        grads = torch.autograd.grad((result * push).sum(), learned.values(), allow_unused=True)
+        grads = torch.autograd.grad(
+            (result * push(result)).sum(), learned.values(), allow_unused=True
+        )
         tables = ("token.weight", "head.weight") if config["tied"] else ()
         found = dict(zip(learned, grads, strict=True))  # a shared table is looked at in `_tie`
         seen["parameter gradients"] = {k: found.get(k) for k in named if k not in tables}

@@ -12,6 +12,7 @@ def _scores(own, name, config, weights, ids):
     """Build a model, load its weights, score the pixels after those given; and its gradients."""
     import torch
 
+    from autograder.seam.probe import push
     from solutions.gpt_block import GPTConfig
 
     model = getattr(own, name)(GPTConfig(**config))
@@ -22,9 +23,8 @@ def _scores(own, name, config, weights, ids):
     result = model(given)
     seen = {"result": result, "inputs": given, "gradients": [None]}
     if isinstance(result, torch.Tensor) and result.requires_grad:
-        push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
         table = model.gpt.token.weight
-        seen["gradients"] = list(torch.autograd.grad((result * push).sum(), [table]))
+        seen["gradients"] = list(torch.autograd.grad((result * push(result)).sum(), [table]))
     return seen
 
 
@@ -32,6 +32,7 @@ def _bits(own, name, config, weights, images, turned):
     """Build a model, load its weights, ask for the bits of every pixel; and its gradients."""
     import torch
 
+    from autograder.seam.probe import push
     from solutions.gpt_block import GPTConfig
 
     model = getattr(own, name)(GPTConfig(**config))
@@ -41,9 +42,8 @@ def _bits(own, name, config, weights, images, turned):
     result = model.bits(given.mT if turned else given)
     seen = {"result": result, "inputs": given, "gradients": [None]}
     if isinstance(result, torch.Tensor) and result.requires_grad:
-        push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
         table = model.gpt.token.weight
-        seen["gradients"] = list(torch.autograd.grad((result * push).sum(), [table]))
+        seen["gradients"] = list(torch.autograd.grad((result * push(result)).sum(), [table]))
     return seen
 
 

@@ -11,11 +11,12 @@ def _three(own, name, *tensors):
     """Project: the three results by name, and all gradients."""
     import torch
 
+    from autograder.seam.probe import push
+
     fresh = [t.clone().requires_grad_() for t in tensors]
     q, k, v = getattr(own, name)(*(t * 1 for t in fresh))
     seen = {"queries": q, "keys": k, "values": v}
-    push = [torch.cos(torch.arange(t.numel(), dtype=t.dtype)).reshape(t.shape) for t in (q, k, v)]
-    total = sum((t * p).sum() for t, p in zip((q, k, v), push, strict=True))
+    total = sum((t * push(t)).sum() for t in (q, k, v))
     seen["gradients"] = list(torch.autograd.grad(total, fresh, allow_unused=True))
     return seen
 

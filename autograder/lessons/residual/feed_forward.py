@@ -52,14 +52,15 @@ def _with_activation(own, name, config, weights, x, activation):
     """Build the layer with another activation than ReLU, and run it."""
     import torch
 
+    from autograder.seam.probe import push
+
     layer = getattr(own, name)(**config, activation=getattr(torch, activation))
     layer.load_state_dict(weights)
     x = x.requires_grad_()
     result = layer(x)
     gradients = [None]
     if isinstance(result, torch.Tensor) and result.requires_grad:
-        push = torch.cos(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
-        gradients = torch.autograd.grad(result, [x], push, allow_unused=True)
+        gradients = torch.autograd.grad(result, [x], push(result), allow_unused=True)
     return {"result": result, "gradients": list(gradients)}
 
 

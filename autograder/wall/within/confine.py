@@ -8,6 +8,7 @@ a small init, because the first process of a pid namespace ignores its own signa
 import os
 import resource
 import signal
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -69,6 +70,13 @@ def confine(limits: Limits, keep: int) -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict()
     seccomp.restrict()
+
+
+def detach(keep: int) -> None:
+    """Be a process that nothing confines: a folder of its own, no terminal, no descriptors."""
+    os.setsid()
+    _close_all_but(keep)
+    os.chdir(tempfile.mkdtemp(prefix="submission-"))
 
 
 def _new_namespaces() -> None:

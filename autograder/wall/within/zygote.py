@@ -19,8 +19,19 @@ import threading
 NOBODY = 65534
 
 
-def main(control_fd: int, *modules: str) -> None:
-    if os.getuid() == 0:  # started by root: be nobody from here on
+def main(control_fd: int, how: str, *modules: str) -> None:
+    confined = how == "confined"
+    if confined:
+        be_nobody()
+    warm(modules)
+    control = socket.socket(fileno=control_fd)
+    control.send(b"ready")
+    serve_doors(control, confined)
+
+
+def be_nobody() -> None:
+    """Give up all rights, for good."""
+    if os.getuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
@@ -28,13 +39,9 @@ def main(control_fd: int, *modules: str) -> None:
 
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 1)  # changing the user cleared it, and the maps of a child need it
-    warm(modules)
-    control = socket.socket(fileno=control_fd)
-    control.send(b"ready")
-    serve_doors(control)
 
 
-def serve_doors(control: socket.socket) -> None:
+def serve_doors(control: socket.socket, confined: bool) -> None:
     """Answer whoever has a socket to here; when one hangs up, end what was forked for it."""
     from autograder.wall.within.confine import Limits
 
@@ -54,7 +61,8 @@ def serve_doors(control: socket.socket) -> None:
                 doors[socket.socket(fileno=fds[0])] = set()
             elif "fork" in request:
                 closed = [other.fileno() for other in doors]
-                answer["pid"] = fork_confined(Limits(**request["fork"]), closed, fds[0])
+                limits = Limits(**request["fork"]) if confined else None
+                answer["pid"] = fork(limits, closed, fds[0])
                 os.close(fds[0])
                 doors[door].add(answer["pid"])
             else:
@@ -86,8 +94,11 @@ def warm(modules: tuple[str, ...]) -> None:
     gc.freeze()  # a child's collections need not visit, and so copy, what is here already
 
 
-def fork_confined(limits, doors: list[int], link: int) -> int:
-    """Fork; the child shuts itself in and serves the grader until one of them ends."""
+def fork(limits, doors: list[int], link: int) -> int:
+    """Fork; the child shuts itself in and serves the grader until one of them ends.
+
+    Without limits it is not shut in: it gets a folder of its own, and a group to be killed with.
+    """
     if threading.active_count() != 1:
         raise RuntimeError("a thread was started before a fork: its locks would hang the child")
     child = os.fork()
@@ -96,19 +107,23 @@ def fork_confined(limits, doors: list[int], link: int) -> int:
     try:
         for door in doors:
             os.close(door)
-        from autograder.wall.within.confine import confine
+        from autograder.wall.within.confine import confine, detach
         from autograder.wall.within.serve import serve
 
-        confine(limits, keep=link)
+        if limits:
+            confine(limits, keep=link)
+        else:
+            detach(keep=link)
         serve(socket.socket(fileno=link))
     finally:
         os._exit(0)
 
 
 def end(child: int) -> None:
-    """Kill a child, and with it everything in its namespaces; then reap it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
+    """Kill a child, and with it everything in its namespaces or its group; then reap it."""
+    for kill in (os.killpg, os.kill):  # before setsid there is no group of its own yet
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(child, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(child, 0)
 
