@@ -1,4 +1,6 @@
 // A storyteller that runs in the page: type, see the next word's odds, let it write, see where it looks.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .tale-box { width: 100%; box-sizing: border-box; font: inherit; color: inherit; background: transparent; border: 1px solid var(--muted); border-radius: 4px; padding: 0.4rem 0.6rem; resize: vertical; display: block; }
   .course-figure .tale-label { display: block; margin: 0 0 0.3rem; }
@@ -44,12 +46,6 @@ const STYLE = `
 const START = "<s>", END = "</s>";
 const plain = (word) => (word === END ? "(the end)" : word === START ? "(start)" : word);
 const percent = (x) => (x > 0 && x < 0.0005 ? "<0.1\u00a0%" : `${(100 * x).toFixed(1)}\u00a0%`);
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 // What scrolls must be reachable with the keyboard, what does not scroll need not be.
 function reachable(box) {

@@ -1,4 +1,6 @@
 // One sentence through a whole block: a stage at a time, every number with the sum that makes it.
+import { element } from "./element.js";
+
 const STYLE = `
   .course-figure .walk { outline-offset: 4px; }
   .course-figure .walk:focus-visible { outline: 2px solid rgb(var(--heat)); }
@@ -42,12 +44,6 @@ const STYLE = `
     .course-figure .walk .cells { font-size: 0.75rem; }
   }`;
 const WIDE = 13; // wider tables are shown for one token at a time
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 function show(x, digits = 2) {
   const text = Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : x.toFixed(digits);

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 import weights_file
-from chromium import Chromium
+from browser import Page
 
 from solutions.data.tiny_tales import (
     END,
@@ -18,18 +18,11 @@ from solutions.data.tiny_tales import (
     draw_story,
     next_word_odds,
 )
-from solutions.figures import live_gpt as figure_file
 from solutions.figures.live_gpt import BEGINNINGS, live_gpt, reading
 from solutions.figures.tales_script import FILE_NAME, rounded_storyteller, tales_script
 from solutions.generate import top_k_filter, top_p_filter
 
 N_STORIES = 150  # about 8,000 prefixes
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +116,7 @@ def test_the_attention_shown_before_the_weights_are_fetched_belongs_to_the_model
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 1.7])
 @pytest.mark.parametrize(("k", "p"), [(112, 1), (5, 1), (112, 0.9), (7, 0.6), (112, 0), (1, 1)])
 def test_temperature_and_cut_leave_what_sample_next_draws_from(engine, temperature, k, p):
-    source = Path(figure_file.__file__).with_suffix(".js").read_text(encoding="utf-8")
-    source = source.replace("export default { render };", "")
+    source = live_gpt("colour", small=True).source.replace("export default { render };", "")
     model = rounded_storyteller()
     for text in BEGINNINGS.values():
         scores = reading(model, text.split())[0].double()
@@ -147,7 +139,7 @@ def page(browser, tmp_path):
     return browser
 
 
-def type_text(page: Chromium, text: str) -> None:
+def type_text(page: Page, text: str) -> None:
     page.evaluate(f"""(() => {{
         const box = document.querySelector(".tale-box");
         box.value = {json.dumps(text)};
@@ -157,21 +149,18 @@ def type_text(page: Chromium, text: str) -> None:
     page.evaluate("new Promise((done) => setTimeout(done, 50))")
 
 
-def press(page: Chromium, key: str, code: int) -> None:
-    pressed = {"key": key, "code": key, "windowsVirtualKeyCode": code}
-    text = {"text": "\r"} if key == "Enter" else {}
-    page.send("Input.dispatchKeyEvent", type="keyDown", **pressed, **text)
-    page.send("Input.dispatchKeyEvent", type="keyUp", **pressed)
+def press(page: Page, key: str) -> None:
+    page.browser.do(page.tab.keyboard.press, key)
 
 
-def shown_odds(page: Chromium) -> dict[str, tuple[str, str]]:
+def shown_odds(page: Page) -> dict[str, tuple[str, str]]:
     rows = page.evaluate("""[...document.querySelectorAll(".tale-word")].map((word) =>
         [word.textContent, word.nextSibling.nextSibling.textContent,
          word.nextSibling.nextSibling.nextSibling.textContent])""")
     return {word: (model, grammar) for word, model, grammar in rows}
 
 
-def message(page: Chromium) -> str:
+def message(page: Page) -> str:
     return page.evaluate("document.querySelector('.tale-message').textContent")
 
 
@@ -215,15 +204,15 @@ def test_a_word_it_does_not_know_and_a_word_the_grammar_never_says_are_named(pag
 
 def test_the_whole_figure_works_by_keyboard(page):
     page.evaluate("document.querySelector('.tale-word').focus()")
-    press(page, "Enter", 13)
+    press(page, "Enter")
     assert page.until("document.querySelector('.tale-box').value.endsWith('danced by the lake ')")
     assert page.evaluate("document.activeElement.className") == "tale-word"
     page.evaluate("document.querySelector('.tale-knobs input').focus()")
     for _ in range(20):
-        press(page, "ArrowLeft", 37)
+        press(page, "ArrowLeft")
     assert page.evaluate("document.querySelector('.tale-knobs output').textContent") == "0.0"
     page.evaluate("document.querySelector('.tale-head input:checked').focus()")
-    press(page, "ArrowRight", 39)
+    press(page, "ArrowRight")
     told = page.evaluate("document.querySelectorAll('.tale-message')[1].textContent")
     assert told.startswith("Layer 1, head 4,")
 

@@ -1,16 +1,14 @@
 """One sentence through a block: every number on the page is the model's own."""
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
-from chromium import Chromium
+from browser import Page
 
 from autograder.repository import ROOT
 from solutions.data.street import ID, REASONS, SUBJECTS, WORDS
 from solutions.experiments.one_sentence import SEEDS, restored
-from solutions.figures import sentence_walk as figure_file
 from solutions.figures.sentence_stages import NAMES, STAGES
 from solutions.figures.sentence_walk import sentence_walk, title_of
 from solutions.studies.one_sentence import SENTENCE, sentence_ids
@@ -23,12 +21,6 @@ BECAUSE, ANIMAL, TOO = (WORDS_OF.index(word) for word in ("because", "animal", "
 @pytest.fixture(scope="module")
 def tables():
     return trace(restored(), sentence_ids())
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +40,11 @@ def page(browser, file):
     return browser
 
 
-def press(page: Chromium, key: str) -> None:
-    code = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}[key]
-    for kind in ("keyDown", "keyUp"):
-        page.send(
-            "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
-        )
+def press(page: Page, key: str) -> None:
+    page.browser.do(page.tab.keyboard.press, key)
 
 
-def choose(page: Chromium, stage: int, token: int, part: int = 0) -> None:
+def choose(page: Page, stage: int, token: int, part: int = 0) -> None:
     page.evaluate(f"""(() => {{
         const [stages, tokens] = document.querySelectorAll(".walk select");
         for (const [select, value] of [[stages, {stage}], [tokens, {token}]]) {{
@@ -67,7 +55,7 @@ def choose(page: Chromium, stage: int, token: int, part: int = 0) -> None:
     }})()""")
 
 
-def shown(page: Chromium) -> dict[tuple[int, int], str]:
+def shown(page: Page) -> dict[tuple[int, int], str]:
     """Return the text of every number of the output, by token and column."""
     cells = page.evaluate("""[...document.querySelectorAll(".walk [data-number]")].map((cell) =>
         [Number(cell.dataset.token), Number(cell.dataset.number),
@@ -144,9 +132,9 @@ def test_every_number_on_the_page_is_pythons(page, tables):
 
 
 def test_every_sum_that_is_written_out_comes_to_the_models_number(page, tables):
-    source = Path(figure_file.__file__).with_suffix(".js").read_text(encoding="utf-8")
-    source = source.replace("export default { render };", "")
-    data = json.dumps(sentence_walk(restored()).data)
+    figure = sentence_walk(restored())
+    source = figure.source.replace("export default { render };", "")
+    data = json.dumps(figure.data)
     for n, stage in enumerate(STAGES[1:], 1):
         for part, out in enumerate(stage["out"]):
             want = table_of(tables, out)
