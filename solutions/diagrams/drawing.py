@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 WIDE, NARROW = 680, 340  # the widths that drawings are made for: a desktop's column, a phone's
-LINE = 15  # from one line of text to the next
+LINE = 17  # from one line of text to the next
 CORNER = 7  # how round a wire turns
 HEAD = (8.0, 3.6)  # an arrowhead's length and half its width
 MARKED = re.compile(r"_\{([^}]*)\}|\^\{([^}]*)\}|\*([^*]+)\*")

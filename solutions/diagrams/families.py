@@ -68,7 +68,7 @@ GPT = DECODER._replace(
     top="!norm, token table",
     out="the next token\n(B, T, V)",
 )
-WIDTH, TALL = 150, 352
+WIDTH, TALL = 150, 358
 
 
 def families() -> Diagram:
@@ -93,7 +93,7 @@ def draw(drawing: Drawing, stack: Stack, x: float, y: float) -> tuple[Box, Box |
     """Draw one stack with its upper left corner at x, y -> its topmost box, its cross-attention."""
     middle, inner = x + WIDTH / 2, WIDTH - 16
     drawing.text(middle, y + 10, stack.name, "strong")
-    drawing.text(middle, y + 41, stack.out, "small")
+    drawing.text(middle, y + 40, stack.out, "small")
     top = labelled(drawing, x + 8, y + 72, inner, 26, stack.top)
     drawing.frame(x, y + 112, WIDTH, 154)
     changed = " strong" * stack.norm.startswith("!")
@@ -110,7 +110,7 @@ def draw(drawing: Drawing, stack: Stack, x: float, y: float) -> tuple[Box, Box |
         drawing.wire(low.top, high.bottom)
     if stack is not ENCODER:
         drawing.wire(top.top, (middle, y + 57))
-    drawing.text(middle, y + 338, stack.ids, "small")
+    drawing.text(middle, y + 339, stack.ids, "small")
     return top, cross
 
 

@@ -27,7 +27,7 @@
         if (piece.textContent.trim() && size < 9) faults.push(`${name}: "${text}" is ${size.toFixed(1)} px high`);
       }
       if (!inside(at, page)) faults.push(`${name}: "${text}" leaves the picture`);
-      const own = el.closest(".cell, .box")?.querySelector("rect, circle");
+      const own = el.closest("g.cell, g.box")?.querySelector("rect, circle");
       if (own && !inside(at, rectOf(own))) faults.push(`${name}: "${text}" leaves its box`);
       if (own) {
         const [a, b] = [luminance(getComputedStyle(el).fill), luminance(getComputedStyle(own).fill)];
@@ -40,7 +40,7 @@
     texts.forEach((a, i) => texts.slice(i + 1).forEach((b) => {
       if (overlap(a.at, b.at)) faults.push(`${name}: "${a.text}" lies on "${b.text}"`);
     }));
-    const own = boxes.filter((box) => box.closest(".box"));
+    const own = boxes.filter((box) => box.closest("g.box"));
     own.forEach((a, i) => own.slice(i + 1).forEach((b) => {
       if (overlap(rectOf(a), rectOf(b))) faults.push(`${name}: two boxes lie on each other`);
     }));

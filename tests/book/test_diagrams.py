@@ -24,6 +24,7 @@ from solutions.diagrams.heads import heads
 from solutions.diagrams.look_back import look_back
 from solutions.diagrams.merge_tree import joints, merge_tree
 from solutions.diagrams.patches import patches
+from solutions.diagrams.stream import stream
 from solutions.diagrams.transformer import transformer
 from solutions.diagrams.two_norms import two_norms
 from solutions.diagrams.windows import window_of, windows
@@ -35,7 +36,7 @@ from solutions.words import byte_ids, count_words
 FAULTS = (Path(__file__).parent / "diagram_faults.js").read_text(encoding="utf-8")
 BUILT = sorted((ROOT / "_build" / "html").glob("*.html"))
 ALL = [attention, cache, cells, clocks, families, heads, look_back, merge_tree, patches]
-ALL += [transformer, turn, two_norms, windows]
+ALL += [stream, transformer, turn, two_norms, windows]
 THEMES = {  # the colours of book/assets/course.css, and JupyterLab's own names for them
     "light": "--pst-color-text-base: #23272e; --pst-color-background: #fffefb",
     "dark": "--pst-color-text-base: #d9dce0; --pst-color-background: #16191d",
