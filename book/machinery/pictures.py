@@ -17,11 +17,12 @@ from docutils import nodes
 ROOT = Path(__file__).resolve().parents[2]
 STYLE = ROOT / "solutions" / "figures" / "course.mplstyle"
 INK = ("#23272e", "#000000")  # the style's, and that of pages that ask for black
+GREY = re.compile(r"#(?!ff|00)([0-9a-f]{2})\1\1\b")  # but white and black
 KERNEL = """
 c.InlineBackend.figure_formats = {"svg"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
 """
-PHONE = 640  # a plot is shown at least this wide, on a phone it scrolls (book/assets/course.css)
+PHONE = 720  # a plot is shown at least this wide, on a phone it scrolls (book/assets/course.css)
 SMALLEST = 9.2  # pixels: no letter is set smaller
 
 
@@ -59,12 +60,20 @@ def part_of_page(svg: str, alt: str) -> str:
     kind = "picture light" if "<image" in body else "picture"
     for ink in INK:
         body = body.replace(ink, "var(--ink)")
+    if kind == "picture":
+        body = GREY.sub(between_ink_and_paper, body)
     return (
         f'<svg class="{kind}" role="img" aria-label="{html.escape(alt, quote=True)}" '
         f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {width:g} {height:g}" '
         f'style="max-width: {width * 4 / 3:.0f}px" fill="var(--ink)" stroke-linejoin="round" '
         f'stroke-linecap="butt">{body}</svg>'
     )
+
+
+def between_ink_and_paper(match: re.Match) -> str:
+    """Write a grey as a mixture, so that it is faint in the dark too where it is faint by day."""
+    share = 100 - 100 * int(match[1], 16) / 255
+    return f"color-mix(in srgb, var(--ink) {share:.0f}%, var(--pst-color-background))"
 
 
 def place_pictures(app, doctree: nodes.document, docname: str) -> None:

@@ -8,6 +8,17 @@
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > by;
   const inside = (a, b, by = near) =>
     a.left >= b.left - by && a.right <= b.right + by && a.top >= b.top - by && a.bottom <= b.bottom + by;
+  // Where the ink of a text is: a browser's box has the font's full height, used or not.
+  const pen = document.createElement("canvas").getContext("2d");
+  const inkOf = (el) => {
+    const { left, right, top, height } = rectOf(el);
+    const style = getComputedStyle(el);
+    pen.font = `${style.fontStyle} ${style.fontWeight} 100px ${style.fontFamily}`;
+    const m = pen.measureText(el.textContent);
+    const unit = height / (m.fontBoundingBoxAscent + m.fontBoundingBoxDescent);
+    const baseline = top + unit * m.fontBoundingBoxAscent;
+    return { left, right, top: baseline - unit * m.actualBoundingBoxAscent, bottom: baseline + unit * m.actualBoundingBoxDescent };
+  };
   const luminance = (colour) => {
     const numbers = colour.match(/-?[\d.]+(e-?\d+)?/g).map(Number);
     const scale = colour.startsWith("color(") ? 1 : 255;
@@ -19,7 +30,7 @@
     if (!page.width) continue;
     const name = `${svg.ariaLabel} (${svg.classList[0]})`;
     const scale = page.width / svg.viewBox.baseVal.width;
-    const texts = [...svg.querySelectorAll("text")].map((el) => ({ el, text: el.textContent, at: rectOf(el) }));
+    const texts = [...svg.querySelectorAll("text")].map((el) => ({ el, text: el.textContent, at: inkOf(el) }));
     const boxes = [...svg.querySelectorAll(".box > rect, .box > circle, .cells > rect")];
     for (const { el, text, at } of texts) {
       for (const piece of [el, ...el.querySelectorAll("tspan")]) {

@@ -43,6 +43,14 @@ THEMES = {  # the colours of book/assets/course.css, and JupyterLab's own names 
     "jupyterlab": "--jp-content-font-color1: rgba(0, 0, 0, 0.87); --jp-layout-color0: white",
     "jupyterlab_dark": "--jp-content-font-color1: white; --jp-layout-color0: #111",
 }
+FONTS = ROOT / "_build" / "html" / "_static" / "vendor" / "fonts"
+if FONTS.is_dir():  # the font of the built book, besides whatever this machine has
+    THEMES["book"] = THEMES["light"] + '; --pst-font-family-base: "Course Sans"'
+FACES = "".join(
+    f'@font-face {{ font-family: "Course Sans"; src: url("{(FONTS / file).as_uri()}"); '
+    f"font-weight: 200 900; font-style: {style} }}"
+    for style, file in (("normal", "sans.woff2"), ("italic", "sans-italic.woff2"))
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +66,7 @@ def show(browser: Chromium, folder: Path, body: str, width: int, theme: str = "l
     style = f"html {{ {THEMES[theme]} }} body {{ background: {ground}; margin: 0 16px }}"
     page.write_text(
         "<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<style>{style} main {{ max-width: 700px }}</style><main>{body}</main>",
+        f"<style>{FACES} {style} main {{ max-width: 700px }}</style><main>{body}</main>",
         encoding="utf-8",
     )
     browser.view(width)
@@ -86,6 +94,7 @@ def map_html(here: str = "") -> str:
 def test_labels_are_legible_and_lie_on_nothing_at(width, theme, browser, tmp_path):
     body = "".join(make()._repr_html_() for make in ALL) + map_html() + map_html("gpt")
     show(browser, tmp_path, body, width, theme)
+    browser.evaluate("document.fonts.ready.then(() => true)")
     shown = "[...document.querySelectorAll('svg')].filter((svg) => svg.clientWidth).length"
     assert browser.evaluate(shown) == len(ALL) + 2
     assert browser.evaluate(FAULTS) == []

@@ -59,6 +59,12 @@ def test_a_plot_has_no_ground_of_its_own_and_its_ink_is_the_pages():
     assert 'class="picture"' in page and 'aria-label="A line."' in page
 
 
+def test_a_grey_is_as_faint_in_the_dark_as_by_day():
+    page = part_of_page(drawn(color="0.8"), "")
+    assert "#cccccc" not in page and "color-mix(in srgb, var(--ink) 20%, var(--pst-" in page
+    assert "color-mix" not in part_of_page(drawn(color="white"), "")
+
+
 def test_a_plot_with_an_image_keeps_a_light_ground():
     assert 'class="picture light"' in part_of_page(drawn(image=True), "")
 
@@ -71,7 +77,7 @@ def test_the_letters_of_a_plot_are_text_in_the_pages_font_and_never_too_small():
         unit = float(re.search(r"max-width: (\d+)px", page)[1])
         wide = float(re.search(r'viewBox="0 0 ([\d.]+)', page)[1])
         sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", page)]
-        assert min(sizes) * min(unit, 640) / wide > 9
+        assert min(sizes) * min(unit, 720) / wide > 9
 
 
 def test_two_plots_on_a_page_share_no_id_and_bring_no_style_sheet():
