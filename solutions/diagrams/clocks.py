@@ -37,7 +37,7 @@ def ring(drawing: Drawing, x: float, y: float, radius: float) -> None:
 
 def clocks() -> Diagram:
     """Draw where all hands stand at the first positions."""
-    wide, narrow = Drawing(WIDE, 290), Drawing(NARROW, 362)
+    wide, narrow = Drawing(WIDE, 290), Drawing(NARROW, 370)
     for t, row in enumerate(hands(9)):
         x = 112 + 66 * t
         wide.text(x, 12, f"*t* = {t}", "small")

@@ -55,7 +55,8 @@
     own.forEach((a, i) => own.slice(i + 1).forEach((b) => {
       if (overlap(rectOf(a), rectOf(b))) faults.push(`${name}: two boxes lie on each other`);
     }));
-    for (const box of boxes) if (!inside(rectOf(box), page)) faults.push(`${name}: a box leaves the picture`);
+    for (const box of [...boxes, ...svg.querySelectorAll(".ring, .dot, path.head")])
+      if (!inside(rectOf(box), page)) faults.push(`${name}: a shape leaves the picture`);
     for (const wire of svg.querySelectorAll(".wire")) {
       const length = wire.getTotalLength();
       const matrix = wire.getScreenCTM();
