@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from autograder.course.course import Course
 from autograder.errors import CourseError
+from solutions.whole_file import whole_file
 
 RECORD = "collected.json"
 
@@ -39,7 +40,6 @@ def read_record(course: Course) -> Record:
 def write_record(course: Course, record: Record) -> None:
     """Write the record; the file is whole or the one before, whenever we are killed."""
     data = {s: {n: asdict(t) for n, t in of.items()} for s, of in record.items()}
-    part = course.root / f"{RECORD}.part"
-    part.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
-    part.chmod(0o600)  # names and times are nobody else's business
-    part.replace(course.root / RECORD)
+    with whole_file(course.root / RECORD) as part:
+        part.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+        part.chmod(0o600)  # names and times are nobody else's business

@@ -55,7 +55,8 @@ def ground(page: Path, root: Path) -> set[Path]:
     found = follow(found, root)
     if any(path.is_relative_to(root / "solutions") for path in found):
         found.update(files_below(root / "solutions" / "data"))
-    return found | set(files_below(root / "requirements.txt"))
+    style = root / "solutions" / "figures" / "course.mplstyle"  # every plot is drawn with it
+    return found | set(files_below(root / "requirements.txt")) | set(files_below(style))
 
 
 def fingerprint(page: Path, root: Path) -> str:
