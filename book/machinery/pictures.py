@@ -22,7 +22,7 @@ KERNEL = """
 c.InlineBackend.figure_formats = {"svg"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
 """
-PHONE = 720  # a plot is shown at least this wide, on a phone it scrolls (book/assets/course.css)
+COLUMN = 680  # pixels: a plot is never shown narrower; on a phone it scrolls (assets/course.css)
 SMALLEST = 9.2  # pixels: no letter is set smaller
 
 
@@ -49,7 +49,7 @@ def part_of_page(svg: str, alt: str) -> str:
     body = re.sub(r'\bid="', f'id="{mark}', body)
     body = re.sub(r"url\(#", f"url(#{mark}", body)
     body = re.sub(r'href="#', f'href="#{mark}', body)
-    least = SMALLEST / min(1.0, PHONE / (width * 4 / 3)) * 3 / 4  # in the units of the drawing
+    least = SMALLEST / min(1.0, COLUMN / (width * 4 / 3)) * 3 / 4  # in the units of the drawing
 
     def enlarged(match: re.Match) -> str:
         return f"{match[1]}font-size: {max(float(match[2]), least):.3g}px"

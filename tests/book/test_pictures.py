@@ -77,7 +77,7 @@ def test_the_letters_of_a_plot_are_text_in_the_pages_font_and_never_too_small():
         unit = float(re.search(r"max-width: (\d+)px", page)[1])
         wide = float(re.search(r'viewBox="0 0 ([\d.]+)', page)[1])
         sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", page)]
-        assert min(sizes) * min(unit, 720) / wide > 9
+        assert min(sizes) * min(unit, 680) / wide > 9
 
 
 def test_two_plots_on_a_page_share_no_id_and_bring_no_style_sheet():
