@@ -53,7 +53,7 @@ def test_the_vit_that_trains_scores_and_learns_as_the_one_of_the_lesson(n_layer)
     torch.testing.assert_close(fast.encode(images), slow.encode(images), atol=1e-5, rtol=1e-5)
     scores = slow(images), fast(images)
     torch.testing.assert_close(*scores, atol=1e-5, rtol=1e-5)
-    for model, score in zip((slow, fast), scores, strict=True):
+    for score in scores:
         score.square().sum().backward()
     for (name, p), q in zip(slow.named_parameters(), fast.parameters(), strict=True):
         blank = torch.zeros_like(p)  # the keys' bias has no gradient at all in some models
