@@ -52,7 +52,7 @@ def measure() -> dict:
         for kind in ("vit", "cnn"):
             runs = [kept(sight, key=key, kind=kind, seed=seed) for seed in seeds]
             found[key][kind] = {
-                "right": [round(run["scores"][-1]["right"], 4) for run in runs],
+                "right": [round(run["right"], 4) for run in runs],
                 "steps": [run["steps"] for run in runs],
                 "seconds": [round(run["seconds"]) for run in runs],
             }
@@ -94,7 +94,7 @@ def beside(chosen: Sight, right: float) -> str:
     """Put an outcome beside what was promised."""
     expected = band(chosen)
     if expected is None:
-        return f"{100 * right:.1f}% right; nothing was promised."
+        return f"{100 * right:.1f}% right (nothing was promised)"
     low, high = expected
     where = "below" if right < low else "above" if right > high else "within"
     return (

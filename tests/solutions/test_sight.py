@@ -177,7 +177,8 @@ def test_a_cpu_gets_the_small_recipe_and_a_gpu_the_large_one(tiny_cifar, monkeyp
     assert choose(cpu, "cifar10")[0].key == "fashion small"
     assert "wants a GPU" in capsys.readouterr().out
     monkeypatch.setenv("COURSE_RECIPE", "test")
-    assert choose(cpu)[0].recipe.steps == 20
+    short = choose(cpu)[0]
+    assert short.recipe.steps == 20 and "No number" in sight_record.promise(short)
     with pytest.raises(ValueError, match="fashion, cifar10"):
         choose(cpu, "imagenet")
 
@@ -254,7 +255,7 @@ def test_the_outcome_stands_beside_the_band():
     assert "within" in sight_record.beside(chosen, sum(right) / len(right))
     assert "below" in sight_record.beside(chosen, min(right) - 0.05)
     assert "above" in sight_record.beside(chosen, max(right) + 0.05)
-    assert sight_record.beside(SIGHTS["digits small"], 0.9) == "90.0% right; nothing was promised."
+    assert sight_record.beside(SIGHTS["digits small"], 0.9) == "90.0% right (nothing was promised)"
 
 
 def test_the_recipes_are_run_only_where_they_are_named():
