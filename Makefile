@@ -23,9 +23,10 @@ release: .venv/ready ## Make exercises/*.ipynb from exercises/*.md and solutions
 train: .venv/ready ## Run the experiments that pages ask for, two at a time; what is kept is not run again
 	$(PYTHON) -m solutions.experiments
 
-fashion: .venv/ready ## Train on Fashion-MNIST anew (needs its images and most of an hour), write the curves down
-	$(PYTHON) -m solutions.experiments fashion
+fashion: .venv/ready ## Train on Fashion-MNIST anew (needs its images and an hour or more), write the outcomes down
+	$(PYTHON) -m solutions.experiments fashion sight
 	$(PYTHON) -m solutions.studies.fashion_record
+	$(PYTHON) -m solutions.studies.sight_record
 
 book: .venv/ready train ## Build the book; only pages whose code or data changed run again
 	$(PYTHON) book/machinery/build.py

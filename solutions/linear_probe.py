@@ -45,7 +45,8 @@ def pixel_features(model, images: Tensor, pieces: int = 1) -> Tensor:
     ids, gpt = images.flatten(1), model.gpt
     start = ids.new_full((len(ids), 1), gpt.config.vocab_size - 1)
     x = gpt.position(gpt.token(torch.cat([start, ids[:, :-1]], dim=1)))  # (B, N, C)
-    mask = causal_mask(ids.size(1)).to(ids.device)
+    with torch.device(ids.device):  # the mask is made where it is used
+        mask = causal_mask(ids.size(1))
     streams = [x]
     for block in gpt.blocks:
         streams.append(x := block(x, mask))

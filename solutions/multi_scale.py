@@ -140,6 +140,15 @@ class MultiScaleViT(nn.Module):
         self.merges = nn.ModuleList(PatchMerging(width, eps) for width in widths[:-1])
         self.last_norm = LayerNorm(widths[-1], eps=eps)
         self.head = nn.Linear(widths[-1], n_class)
+        self.masks: dict[tuple, Tensor] = {}
+
+    def kept_mask(self, grid: tuple[int, int], shift: int, device: torch.device) -> Tensor:
+        """Return `shifted_window_mask` for a grid, made once, on the device where it is used."""
+        key = (*grid, self.window_size, shift, device)
+        if key not in self.masks:
+            with torch.device(device), torch.inference_mode(False):  # fit for training, too
+                self.masks[key] = shifted_window_mask(grid, self.window_size, shift)
+        return self.masks[key]
 
     def look(self, block: nn.Module, x: Tensor, shift: int) -> Tensor:
         """Send a grid through one block, each token seeing its own window, moved by `shift`.
@@ -148,14 +157,15 @@ class MultiScaleViT(nn.Module):
         Roll the grid by `shift` rows up and `shift` columns to the left; cut it into windows of
         self.window_size; call block(windows, mask) once with the windows of all images, windows
         (B * N, M * M, C) and mask (B * N, M * M, M * M), image after image (a mask that allows
-        everything may be None); put the windows back; roll the grid back.
+        everything may be None); put the windows back; roll the grid back. The mask of one image
+        is `shifted_window_mask`'s; self.kept_mask(grid, shift, x.device) makes it only once.
         """
         grid = x.shape[1:3]
         x = x.roll((-shift, -shift), dims=(1, 2))
         windows = window_partition(x, self.window_size)  # (B, N, M * M, C)
         mask = None
         if shift > 0:
-            mask = shifted_window_mask(grid, self.window_size, shift).to(x.device)
+            mask = self.kept_mask(grid, shift, x.device)
             mask = mask.repeat(len(x), 1, 1)  # (B * N, M * M, M * M)
         seen = block(windows.flatten(0, 1), mask).unflatten(0, windows.shape[:2])
         return window_reverse(seen, grid).roll((shift, shift), dims=(1, 2))

@@ -68,15 +68,18 @@ def renamed(tensors: dict[str, Tensor], n_layer: int) -> dict[str, Tensor]:
     return ours
 
 
-def find(source: Path | str) -> Path:
-    """Return the file of a source; what is no file here is asked for on the hub."""
+def find(source: Path | str, asker: str = "load_gpt2") -> Path:
+    """Return the file of a source; what is no file here is asked for on the hub.
+
+    asker: the function that wants it, for the message.
+    """
     path = Path(source)
     if path.is_dir():
         path = path / "model.safetensors"
     if path.is_file():
         return path
     if path.suffix == ".safetensors":
-        raise FileNotFoundError(f"load_gpt2: there is no file {path}. Check the path.")
+        raise FileNotFoundError(f"{asker}: there is no file {path}. Check the path.")
     try:
         from huggingface_hub import hf_hub_download
 
@@ -84,7 +87,7 @@ def find(source: Path | str) -> Path:
         return Path(hf_hub_download(str(source), "model.safetensors"))
     except Exception as error:  # no package, no network, no such name: one remedy for all
         raise FileNotFoundError(
-            f"load_gpt2: {str(source)!r} is no file here, and the hub could not be asked "
+            f"{asker}: {str(source)!r} is no file here, and the hub could not be asked "
             f"({type(error).__name__}). Give the path of a model.safetensors that you have, or "
             "try again with a network and the package huggingface_hub."
         ) from error

@@ -17,6 +17,7 @@ from solutions.image_gpt import ImageGPT, complete_image
 from solutions.linear_probe import linear_probe, pixel_features, share_right
 from solutions.palette import quantise
 from solutions.studies.pixel_tables import place_odds
+from solutions.studies.tuned_probe import tuned_share
 
 STEPS, SHORT, SEEDS = 1200, 250, (0, 1, 2)
 ROWS = (2, 4, 6)  # how many rows the figure keeps
@@ -110,7 +111,8 @@ def views(model: ImageGPT, untrained: ImageGPT, tokens: Tensor, palette: Tensor)
 def probes(steps: int, seed: int) -> dict:
     """Fit probes on all labels and on few; return the share of right test answers.
 
-    With all 1,437 labels: a number for each kind of features; with few: one per draw of labels.
+    With all 1,437 labels: a number for each kind of features, from the tuned probe ("all") and from
+    ridge regression with a penalty of 1 ("ridge"); with few: one per draw of labels, tuned.
     """
     (_, labels), (_, test_labels) = split_digits()
     (known, unseen), palette = digit_tokens(), digit_palette()
@@ -119,9 +121,14 @@ def probes(steps: int, seed: int) -> dict:
     train, test = (views(*models, tokens, palette) for tokens in (known, unseen))
 
     def right(features: dict, names: Tensor, kind: str) -> float:
-        return share_right(linear_probe(features[kind], names, N_CLASS), test[kind], test_labels)
+        return tuned_share(features[kind], names, test[kind], test_labels)
 
-    result = {"all": {kind: right(train, labels, kind) for kind in train}, "few": {}}
+    ridge = {kind: linear_probe(x, labels, N_CLASS) for kind, x in train.items()}
+    result = {
+        "all": {kind: right(train, labels, kind) for kind in train},
+        "ridge": {kind: share_right(w, test[kind], test_labels) for kind, w in ridge.items()},
+        "few": {},
+    }
     for n in LABELS:
         few = [few_training_digits(n, draw) for draw in SEEDS]
         seen = [views(*models, quantise(x.movedim(1, -1), palette), palette) for x, _ in few]

@@ -1,5 +1,6 @@
 """vit: digits with and without positions, beside a CNN, with few labels, at another size."""
 
+import tempfile
 import time
 
 import torch
@@ -9,14 +10,18 @@ from torch.nn import functional as F
 from solutions.data.digits import few_training_digits, split_digits
 from solutions.data.warp import warp
 from solutions.experiments import kept
+from solutions.fast_vit import FastViT
+from solutions.studies.new_head import ALL, HEAD, fine_tune
 from solutions.studies.shuffled_patches import shuffle_patches, without_positions
 from solutions.studies.small_cnn import SmallCNN
 from solutions.train import Recipe, train
-from solutions.vit import ViT, interpolate_positions
+from solutions.vit import interpolate_positions
+from solutions.vit_weights import load_vit, save_vit
 
 SEEDS = (0, 1, 2)
 LABELS = (100, 300, 1000)
 FEW_STEPS = 200
+NEW_LABELS = (10, 50, 100)  # for a new question
 
 
 def build(kind: str, seed: int) -> nn.Module:
@@ -24,7 +29,7 @@ def build(kind: str, seed: int) -> nn.Module:
     torch.manual_seed(seed)
     if kind == "cnn":
         return SmallCNN()
-    model = ViT(n_hidden=96)
+    model = FastViT(n_hidden=96)
     return without_positions(model) if kind == "blind" else model
 
 
@@ -111,7 +116,7 @@ def grown(seed: int) -> dict[str, list[float]]:
     test, found = (enlarged(test_images), test_labels), {}
     tables = {"interpolated": position, "new": torch.cat([position[:1], new])}
     for name, table in tables.items():
-        model = ViT((16, 16), n_hidden=96)
+        model = FastViT((16, 16), n_hidden=96)
         model.load_state_dict({**state, "embedding.position": table})
         scores = [share_right(model, *test)]
         history = train(
@@ -125,10 +130,41 @@ def grown(seed: int) -> dict[str, list[float]]:
     return found
 
 
+def new_question(n: int) -> dict[str, list[float]]:
+    """Ask of n labelled digits whether they are odd; return the share of right answers per seed.
+
+    "head" and "all": a ViT that was trained to name digits, loaded from a file with a new head for
+    two classes, after the head was trained and after all was; "nothing": a new ViT, as many steps.
+    """
+    test_images, test_labels = split_digits()[1]
+
+    def odd(model: nn.Module) -> float:
+        return share_right(model, test_images, test_labels % 2)
+
+    found: dict[str, list[float]] = {"head": [], "all": [], "nothing": []}
+    for seed in SEEDS:
+        images, labels = few_training_digits(n, seed)
+        teacher = build("vit", seed)
+        teacher.load_state_dict(kept(digits, kind="vit", seed=seed)["state"])
+        with tempfile.TemporaryDirectory() as folder:
+            torch.manual_seed(seed)
+            model = load_vit(save_vit(teacher, folder), FastViT, n_class=2)
+        for name, right in fine_tune(model, images, labels % 2, odd).items():
+            found[name].append(right)
+        torch.manual_seed(seed)
+        model = FastViT(n_class=2, n_hidden=96)
+        recipe = Recipe(HEAD.steps + ALL.steps, HEAD.batch, 2e-3, weight_decay=0.05, seed=seed)
+        train(model, drawer(images, labels % 2, warped=False), recipe, progress=False)
+        found["nothing"].append(odd(model))
+    return found
+
+
 RUNS = [
     *((digits, {"kind": kind, "seed": seed}) for kind in ("vit", "blind", "cnn") for seed in SEEDS),
     *((few_labels, {"kind": kind, "n": n}) for kind in ("vit", "cnn") for n in LABELS),
     *((few_labels, {"kind": kind, "n": 300, "shuffled": True}) for kind in ("vit", "cnn")),
     *((first_steps, {"deviation": deviation}) for deviation in (0.5, 0.02)),
-    *((grown, {"seed": seed}) for seed in SEEDS),  # last: they take the trained models on
+    # last: they take the trained models on
+    *((grown, {"seed": seed}) for seed in SEEDS),
+    *((new_question, {"n": n}) for n in NEW_LABELS),
 ]

@@ -21,18 +21,22 @@ def attention_weights(model: nn.Module, images: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def blanking(model: nn.Module, images: Tensor, labels: Tensor, grid: int, size: int) -> Tensor:
+def blanking(
+    model: nn.Module, images: Tensor, labels: Tensor, grid: int | tuple[int, int], size: int
+) -> Tensor:
     """Blank one patch after the other; measure what the right answer's log-probability loses.
 
-    images (B, channels, grid * size, grid * size), labels (B) -> (B, grid * grid), in nats.
+    images (B, channels, rows * size, columns * size), labels (B), grid (rows, columns) or one
+    number for both -> (B, rows * columns), in nats.
     """
+    rows, columns = (grid, grid) if isinstance(grid, int) else grid
 
     def right(x: Tensor) -> Tensor:
         return model(x).log_softmax(-1).gather(1, labels[:, None])
 
     whole, losses = right(images), []
-    for patch in range(grid * grid):
-        top, left = patch // grid * size, patch % grid * size
+    for patch in range(rows * columns):
+        top, left = patch // columns * size, patch % columns * size
         blank = images.clone()
         blank[..., top : top + size, left : left + size] = 0
         losses.append(whole - right(blank))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from chromium import Chromium
+from browser import Page
 
 from autograder.repository import ROOT, order
 from solutions.byte_pairs import encode, train_bpe
@@ -53,13 +53,7 @@ FACES = "".join(
 )
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Chromium() as chromium:
-        yield chromium
-
-
-def show(browser: Chromium, folder: Path, body: str, width: int, theme: str = "light") -> None:
+def show(browser: Page, folder: Path, body: str, width: int, theme: str = "light") -> None:
     """Open a page of a lesson's column with nothing but the given HTML and the theme's colours."""
     page = folder / "page.html"
     ground = "var(--pst-color-background, var(--jp-layout-color0))"

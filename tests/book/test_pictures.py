@@ -6,7 +6,6 @@ import re
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
-from chromium import Chromium
 from pictures import STYLE, part_of_page
 
 from autograder.repository import ROOT
@@ -95,11 +94,6 @@ def test_a_plot_is_the_same_whenever_it_is_drawn():
 
 
 if BUILT:
-
-    @pytest.fixture(scope="module")
-    def browser():
-        with Chromium() as chromium:
-            yield chromium
 
     @pytest.mark.parametrize("page", BUILT, ids=lambda path: path.stem)
     def test_no_label_of_a_built_plot_is_smaller_than_9_pixels(page, browser):

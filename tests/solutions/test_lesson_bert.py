@@ -12,13 +12,15 @@ from torch import nn
 from solutions.bert import BERT, IGNORE, MaskedLanguageModel, mask_tokens
 from solutions.data import themes, themes_odds
 from solutions.data.themes import CLS, MASK, PAD, SEP, SPECIAL, encode, vocabulary
-from solutions.experiments import kept
+from solutions.experiments import bert_longer, kept
 from solutions.experiments.bert import (
     GENTLE,
     RATES,
+    RECIPE,
     baseline,
     fine_tune,
     new_bert,
+    pretrain,
     pretrained,
 )
 from solutions.figures.gaps import STORY, divergence, gaps, groups
@@ -336,6 +338,17 @@ def test_on_the_mood_the_naive_label_pretraining_hurts():
 def test_pretraining_helps_to_tag_words_whose_tag_depends_on_context():
     pre, scratch = (best("tag", 1, start).mean() for start in ("pre-trained", "scratch"))
     assert pre > scratch + 0.05 and pre > by_counting("tag", 1).mean()
+
+
+def test_three_times_the_pretraining_fills_gaps_better_and_finds_the_mood_less_often():
+    ends = [
+        kept(pretrain, steps=steps, seed=0)["loss"][-100:].mean()
+        for steps in (RECIPE.steps, bert_longer.STEPS)
+    ]
+    assert ends[1] < ends[0] - 0.03
+    for rate in (*RATES, GENTLE):
+        short = kept(fine_tune, task="mood", n_cue=3, start="pre-trained", rate=rate)
+        assert sum(kept(bert_longer.mood, rate=rate)) < sum(short)
 
 
 def test_the_pretrained_model_has_found_the_theme_and_not_the_mood():

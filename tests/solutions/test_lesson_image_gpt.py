@@ -18,6 +18,7 @@ from solutions.image_gpt import ImageGPT, complete_image
 from solutions.linear_probe import linear_probe, pixel_features, share_right
 from solutions.palette import fit_palette, quantise
 from solutions.studies.pixel_tables import contexts, neighbour_bits, place_bits, place_odds
+from solutions.studies.tuned_probe import tuned_share
 
 TINY = GPTConfig(6, block_size=12, n_layer=2, n_head=2, n_embd=8, std=0.5)
 
@@ -235,6 +236,32 @@ def test_raw_pixels_beat_the_probe_and_the_probe_beats_an_untrained_model():
     assert shares["raw pixels"] > best + 0.02
     assert best > shares["untrained, after 3 blocks"] + 0.02
     assert best > shares["how often each grey"] + 0.2
+
+
+def test_with_one_tuned_probe_the_rows_are_worth_no_more_than_the_raw_pixels():
+    found = kept(measured, steps=STEPS, seed=0)["probes"]
+    tuned, ridge = found["all"], found["ridge"]
+    error = math.sqrt(tuned["raw pixels"] * (1 - tuned["raw pixels"]) / 360)
+    rows = max((kind for kind in tuned if kind.startswith("row means")), key=tuned.get)
+    assert abs(tuned[rows] - tuned["raw pixels"]) < error
+    assert abs(tuned["untrained, row means"] - tuned["raw pixels"]) < error
+    assert ridge[rows] > ridge["raw pixels"] + 2 * error  # what an untuned probe would have told
+    few = found["few"]
+    for n in LABELS[:2]:
+        assert sum(few["raw pixels"][n]) > sum(few[rows][n])
+
+
+def test_a_tuned_probe_chooses_its_penalty_without_the_test():
+    torch.manual_seed(0)
+    centres = torch.randn(3, 5)
+    labels, unseen = torch.arange(60) % 3, torch.arange(90) % 3
+    known = centres[labels] + 0.3 * torch.randn(60, 5)
+    test = centres[unseen] + 0.3 * torch.randn(90, 5)
+    right = tuned_share(known, labels, test, unseen)
+    assert right > 0.9
+    assert tuned_share(1000 * known + 7, labels, 1000 * test + 7, unseen) == right
+    wrong = tuned_share(known, labels, test, (unseen + 1) % 3)  # labels of the test only judge
+    assert wrong < 0.1
 
 
 def test_few_labels_were_drawn_three_times():

@@ -16,12 +16,14 @@ from solutions.experiments import fashion, kept
 from solutions.experiments.listed import wanted
 from solutions.experiments.vit import (
     LABELS,
+    NEW_LABELS,
     SEEDS,
     build,
     digits,
     few_labels,
     first_steps,
     grown,
+    new_question,
 )
 from solutions.figures.patches import orders, patches
 from solutions.studies import fashion_record
@@ -329,6 +331,23 @@ def test_the_fashion_record_was_measured_with_the_models_and_the_recipe_of_the_c
             assert 0.5 < curve["right"][-1] < 0.95 and curve["seconds"] > 60
 
 
+def test_a_hundred_times_the_images_do_not_bring_the_vit_nearer_to_the_cnn():
+    curves = fashion_record.read_record()["curves"]
+    points, steps, time = [], [], []
+    for n in map(str, fashion.IMAGES):
+        vit, cnn = curves["vit"][n], curves["cnn"][n]
+        reached = cnn["step"][-1] * vit["seconds"] / cnn["seconds"]
+        at = min(range(len(cnn["step"])), key=lambda i: abs(cnn["step"][i] - reached))
+        wrong = 1 - vit["right"][-1]
+        points.append(cnn["right"][-1] - vit["right"][-1])
+        steps.append(wrong / (1 - cnn["right"][-1]))
+        time.append(wrong / (1 - cnn["right"][at]))
+        assert 2 < cnn["seconds"] / vit["seconds"] < 3
+    assert points[0] > points[2] > 0.03  # in points the gap narrows
+    assert steps == sorted(steps) and steps[2] > 1.5  # in mistakes it grows, at equal steps
+    assert max(time) - min(time) < 0.1 and min(time) > 1.25  # and stays, at equal time
+
+
 def test_the_fashion_record_is_made_by_training(tiny_fashion, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr(fashion, "RECIPE", Recipe(2, 4, 1e-3, evaluate_every=1))
@@ -395,13 +414,14 @@ def test_torn_apart_neighbours_cost_the_cnn_its_lead_and_the_vit_nothing():
     assert abs(few["vit", False] - few["vit", True]) < 0.015
 
 
-def test_the_cnn_leads_with_few_labels_and_the_gap_closes():
+def test_the_cnn_leads_with_few_labels_and_the_gap_closes_in_points_only():
     few = {
         kind: torch.tensor([kept(few_labels, kind=kind, n=n) for n in LABELS]).mean(1)
         for kind in ("vit", "cnn")
     }
     gap = few["cnn"] - few["vit"]
     assert gap[0] > 0.05 and gap[0] > 2 * gap[2] > 0
+    assert ((1 - few["vit"]) / (1 - few["cnn"]) > 1.8).all()  # but not in mistakes
 
 
 def test_loud_positions_learn_faster_than_quiet_ones():
@@ -413,6 +433,19 @@ def test_interpolated_positions_start_and_end_above_new_ones():
     found = [kept(grown, seed=seed) for seed in SEEDS]
     kinds = {name: torch.tensor([one[name] for one in found]) for name in ("interpolated", "new")}
     assert (kinds["interpolated"].mean(0) > kinds["new"].mean(0)).all()
+
+
+def test_a_trained_model_answers_a_new_question_from_few_labels_and_a_new_one_does_not():
+    found = {
+        n: {how: torch.tensor(values) for how, values in kept(new_question, n=n).items()}
+        for n in NEW_LABELS
+    }
+    for n in NEW_LABELS:
+        for how in ("head", "all"):
+            assert found[n][how].min() > found[n]["nothing"].max()
+    assert found[10]["head"].mean() - found[10]["nothing"].mean() > 0.1
+    assert found[10]["all"].mean() <= found[10]["head"].mean()  # nothing is gained with ten
+    assert abs(found[100]["all"].mean() - found[100]["head"].mean()) < 0.01
 
 
 def test_the_figure_shows_the_chosen_order_and_both_answers(browser, tmp_path):

@@ -96,10 +96,7 @@ PATCHES = "self.project(patchify(images, self.patch_size)).unflatten(1, (rows, c
 LAST = "return self.last_norm(x)"
 
 
-MASKED = (
-    "mask = shifted_window_mask(grid, self.window_size, shift).to(x.device) "
-    "mask = mask.repeat(len(x), 1, 1)"
-)
+MASKED = "mask = self.kept_mask(grid, shift, x.device) mask = mask.repeat(len(x), 1, 1)"
 
 
 QUESTION = Exercise(
@@ -164,7 +161,7 @@ QUESTION = Exercise(
             "        windows = window_partition(x, self.window_size)  # (B, N, M * M, C)\n"
             "        mask = None\n"
             "        if shift > 0:\n"
-            "            mask = shifted_window_mask(grid, self.window_size, shift).to(x.device)\n"
+            "            mask = self.kept_mask(grid, shift, x.device)\n"
             "            mask = mask.repeat(len(x), 1, 1)  # (B * N, M * M, M * M)\n"
             "        seen = block(windows.flatten(0, 1), mask).unflatten(0, windows.shape[:2])\n"
             "        return window_reverse(seen, grid).roll((shift, shift)",
@@ -172,7 +169,7 @@ QUESTION = Exercise(
             "        windows = window_partition(x, self.window_size)  # (B, N, M * M, C)\n"
             "        mask = None\n"
             "        if shift > 0:\n"
-            "            mask = shifted_window_mask(grid, self.window_size, shift).to(x.device)\n"
+            "            mask = self.kept_mask(grid, shift, x.device)\n"
             "            mask = mask.repeat(len(x), 1, 1)  # (B * N, M * M, M * M)\n"
             "        seen = block(windows.flatten(0, 1), mask).unflatten(0, windows.shape[:2])\n"
             "        return window_reverse(seen, grid).roll((-shift, -shift)",
@@ -347,8 +344,5 @@ QUESTION = Exercise(
                 f"if shift > 0: {MASKED} -> if True: {MASKED}",
             )
         },
-        "MultiScaleViT.look: shifted_window_mask(grid, self.window_size, shift).to(x.device) -> "
-        "shifted_window_mask(grid, self.window_size, shift)": "checks run on the CPU, where the "
-        "mask is made",
     },
 )
