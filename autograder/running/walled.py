@@ -16,7 +16,7 @@ from autograder.checks.marking import look, mark
 from autograder.errors import WallError
 from autograder.lessons import load
 from autograder.running.demonstrations import skippable
-from autograder.running.outputs import bounded, harmless, result, stream, written
+from autograder.running.outputs import Room, harmless, result, stream, written
 from autograder.running.runner import Ran, Settings
 from autograder.wall.session import CRASHED, Session
 from autograder.wall.wall import Door
@@ -33,7 +33,7 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
     code = {str(number): cell for number, cell in enumerate(cells) if cell.cell_type == "code"}
     checks = {number: cell for number, cell in code.items() if is_check(cell)}
     public = hashlib.sha256("\0".join(c.source for c in code.values()).encode()).hexdigest()
-    ran = Ran()
+    ran, room = Ran(), Room()
 
     def note_death(cell: NotebookNode) -> None:
         if session.death:
@@ -51,7 +51,7 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
                 note(number, [stream(SKIPPED)])
             else:
                 raw = session.cell(cell.id, cell.source)
-                note(number, bounded([o for output in raw if (o := harmless(output))]))
+                note(number, room.bounded([o for output in raw if (o := harmless(output))]))
         session.begin_marking()
         for cell in checks.values():  # all that is public first
             session.return_to(cell.id)
