@@ -5,15 +5,23 @@ whatever is done. A signal does not stop a search that is under way, so each wor
 who is late is killed, and the next item gets a new one.
 """
 
+import contextlib
 import multiprocessing
+import resource
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from autograder.running.crew import end_with_parent
 
 SECONDS = 30.0  # for one submission; an honest one takes less than a hundredth of it
+
+
+MEMORY = 4 << 30  # bytes that one submission may take beyond what is there when its worker starts
 
 
 class OutOfTime(Exception):
@@ -59,6 +67,10 @@ class Worker:
 def _serve(work: Callable[[Any], Any], link: Connection, parents: Connection) -> None:
     end_with_parent()
     parents.close()
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + MEMORY
+    with contextlib.suppress(ValueError, OSError):  # somebody may have set less
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
     while True:
         try:
             item = link.recv()
@@ -106,3 +118,31 @@ def each_in_time(
     finally:
         for worker in idle + busy:
             worker.stop()
+
+
+class TooMuchWork(BaseException):
+    """This process has worked on one submission for longer than it may."""
+
+
+@contextlib.contextmanager
+def working_for(seconds: float) -> Iterator[None]:
+    """Raise TooMuchWork when this process itself, not what it waits for, has worked so long.
+
+    A single call that does not come back for half as long again ends the process.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+
+    def stop(*_):
+        raise TooMuchWork
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1.5 * seconds)  # nobody listens: it ends the process
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGPROF, before)

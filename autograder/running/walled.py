@@ -16,12 +16,15 @@ from autograder.checks.marking import look, mark
 from autograder.errors import WallError
 from autograder.lessons import load
 from autograder.running.demonstrations import skippable
+from autograder.running.in_time import TooMuchWork, working_for
 from autograder.running.outputs import Room, harmless, result, stream, written
 from autograder.running.runner import Ran, Settings
-from autograder.wall.session import CRASHED, Session
+from autograder.wall.session import CRASHED, TIMED_OUT, Session
 from autograder.wall.wall import Door
 
 SKIPPED = "A demonstration; not run when grading."
+TOO_LONG = "Reading what the code put out took too long; this was not marked."
+WORK = 120.0  # seconds of work for this side, beside what is waited for
 MAX_CARD = 1_000_000  # characters of a card
 UNMARKED = "The answer could not be marked: what the code gave is not of the kind asked for."
 
@@ -43,7 +46,7 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
         ran.outputs[number] = shown
         note_death(code[number])
 
-    try:
+    def through() -> None:
         for number, cell in code.items():
             if number in checks:
                 session.remember(cell.id)
@@ -60,6 +63,15 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
         for number, cell in checks.items():
             session.return_to(cell.id)
             note(number, checked(cell, session, wall.lesson, settings.seed, public))
+
+    try:
+        with working_for(WORK):
+            through()
+    except TooMuchWork:
+        for number, cell in code.items():
+            if number not in ran.outputs:
+                ran.outputs[number] = [stream(TOO_LONG), *([result(0.0)] * (number in checks))]
+                ran.deaths[cell.id] = TIMED_OUT
     finally:
         session.close()
     return ran

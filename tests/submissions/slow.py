@@ -13,6 +13,8 @@ LAMBDA = "x = " + "lambda: " * 30_000 + "1"
 ELIF = "if 0:\n    pass\n" + "elif 0:\n    pass\n" * 30_000
 BLANK = "\n" * 40_000 + "x = 1"
 COVER = '<a class="modal-backdrop" href="https://example.org">x</a>\n\nbecause'
+ODD = "![p](attachment:p)"
+TAG = '<img src="https://example.org/p.png"> because'
 WRITTEN = "why_subtract"
 
 
@@ -84,12 +86,10 @@ FILES = [
     Case(
         "odd_picture",
         "has a picture of no kind",
-        written("![p](attachment:p)", attachments={"p": {}}),
+        written(ODD, attachments={"p": {}}),
     ),
     Case("cover", "covers the page with a link", written(COVER)),
     Case("remote_picture", "loads a picture", written("![p](https://example.org/p.png) because")),
-    Case(
-        "remote_tag", "loads it by a tag", written('<img src="https://example.org/p.png"> because')
-    ),
+    Case("remote_tag", "loads it by a tag", written(TAG)),
     Case("formula", "writes formulas", written("$\\frac{a}{b}$ and $$\\href{javascript:x}{y}$$")),
 ]
