@@ -35,6 +35,7 @@ HEAD = f'''<head>
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">'''
+FONT = re.compile(r"@font-face\s*\{[^}]*\}")  # of icons that no page shows
 NO_MATHJAX = DictLoader({"mathjax.html.j2": "{% macro mathjax() %}{% endmacro %}"})
 MAX_COLOURED = 100_000  # characters of a code cell that are coloured
 SECONDS = 30.0  # for a page; an honest one takes a tenth of a second
@@ -119,6 +120,8 @@ class Page(HTMLExporter):
         self.register_filter("highlight_code", lambda code, **_: self.coloured(code, lexer))
         html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **more)
         html = _told_apart(html, resources["nbgrader"]).replace("<head>", HEAD, 1)
+        head, end, body = html.partition("</head>")  # our own up to here
+        html = FONT.sub("", head) + end + body
         described = '<img alt="No description has been provided for this image" src="data:'
         html = html.replace('<img src="data:', described)
         if self.simpler:
