@@ -112,8 +112,15 @@ def _squeezed(text: str) -> str:
 
 def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]) -> None:
     """Give every released cell at most one submitted cell; the best of several, else the last."""
+    places: dict[tuple[str, str | None], list[int]] = {}
+    for place, f in enumerate(found):
+        for sign in _signs(f):
+            places.setdefault(sign, []).append(place)
     for wanted in source.cells:
-        free = [f for f in found if f.role is None]
+        signs = [("is", wanted.id), ("says", _squeezed(wanted.source)), ("asks", _asks(wanted))]
+        signs.append(("defines", short(wanted.id)))
+        near = sorted({place for sign in signs for place in places.get(sign, ())})
+        free = [found[place] for place in near if found[place].role is None]
         ranks = {i: _rank(f, wanted) for i, f in enumerate(free)}
         ranks = {i: rank for i, rank in ranks.items() if rank is not None}
         if not ranks:
@@ -134,6 +141,14 @@ def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]
                     free[i].cell = _new("raw", free[i].cell.source)
     _match_written(found, source)
     _take_up_written(found, source, notes)
+
+
+def _signs(f: Found) -> set[tuple[str, str | None]]:
+    """Return all that a released cell may know a submitted one by."""
+    signs: set[tuple[str, str | None]] = {("is", label) for label in f.labels}
+    if f.cell.cell_type == "code":
+        signs |= {("defines", name) for name in defined(f.cell.source)}
+    return signs | {("says", f.text), ("asks", f.asks)} - {("asks", None)}
 
 
 def _rank(f: Found, wanted: NotebookNode) -> tuple[int, int] | None:

@@ -29,6 +29,8 @@ LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
 ALONE = {"br", "hr", "img", "col", "input", "link", "meta", "wbr"}  # tags that nothing closes
 MAX_TEXT = 50_000  # characters of a cell that are drawn; a longer one is shown as it was written
+OPENS = ("\\begin{", "\\\\[", "\\\\(")  # each is searched for its end up to the end of the text
+MAX_OPEN = 200
 MAX_DEPTH = 200  # tags inside tags: the cleaner goes through all open ones at each
 LONG = "This text is too long or too deeply nested to be drawn; here it is as it was written."
 BROKEN = "This text could not be drawn; here it is as it was written."
@@ -97,7 +99,7 @@ def _note(text: str) -> str:
 
 def rendered(source: str, attachments: dict) -> str:
     """Return a cell's text as markup; where that cannot be made, its own text and a note."""
-    if len(source) > MAX_TEXT:
+    if len(source) > MAX_TEXT or any(source.count(sign) > MAX_OPEN for sign in OPENS):
         return as_written(source, LONG)
     try:
         renderer = Renderer(attachments)
