@@ -169,16 +169,20 @@ def _grade(course: "Course", lessons: list[str], runner: "Runner") -> None:
         runner.warm(lessons[0])  # nothing is graded yet: it starts while torch is imported
     with contextlib.ExitStack() as stack:
         stack.callback(runner.rest)
-        from autograder.grading.grade import grade
+        from autograder.grading.grade import grade, write_feedback
         from autograder.running.unprotected import UNPROTECTED
 
         if not runner.walled:
             print(UNPROTECTED)
         for lesson in lessons:
             start = time.perf_counter()
-            records = grade(course, lesson, runner)
+            records = grade(course, lesson, runner, pages=False)
             _tell(course, lesson, records, time.perf_counter() - start)
-    _write_tables(course)
+    _write_tables(course)  # before the pages: a grade waits for no drawing
+    for lesson in lessons:
+        for student, why in write_feedback(course, lesson, runner.n_jobs).items():
+            print(f"  {lesson}, the feedback page of {student}: {why}")
+    print(f"feedback:     {course.root / 'feedback'}")
 
 
 def _tell(course, lesson: str, records: dict, seconds: float) -> None:
@@ -205,7 +209,6 @@ def _write_tables(course) -> None:
 
     print(f"grades:       {write_csv(course)}")
     print(f"class report: {write(course)}")
-    print(f"feedback:     {course.root / 'feedback'}")
 
 
 def report(options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ all metadata come from the release; what the learner wrote stays.
 import ast
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Any
 
@@ -26,6 +26,8 @@ from autograder.checks.cells import (
 from autograder.course.submission import as_dict, raw_cells
 
 SKIP = "skip-execution"
+MAX_PARSED = 200_000  # characters of a cell that are parsed, and not only searched
+CACHED = 6000  # more than a notebook's cells and a release's, so that each is read once
 
 
 @dataclass
@@ -36,6 +38,15 @@ class Found:
     labels: list[str]  # the ids it bears, in whatever place
     metadata: dict
     role: str | None = None  # the id of a released cell
+
+    @cached_property
+    def text(self) -> str:
+        """What stands in it, whatever the spaces; read once, held against every released cell."""
+        return _squeezed(self.cell.source)
+
+    @cached_property
+    def asks(self) -> str | None:
+        return _asks(self.cell)
 
 
 def repair(notebook: dict, source: NotebookNode) -> tuple[NotebookNode, list[str]]:
@@ -94,15 +105,22 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(k): v for k, v in as_dict(value).items() if isinstance(v, str)}
 
 
-@lru_cache(maxsize=1000)  # every cell is held against every released one
+@lru_cache(maxsize=CACHED)  # every cell is held against every released one
 def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
 def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]) -> None:
     """Give every released cell at most one submitted cell; the best of several, else the last."""
+    places: dict[tuple[str, str | None], list[int]] = {}
+    for place, f in enumerate(found):
+        for sign in _signs(f):
+            places.setdefault(sign, []).append(place)
     for wanted in source.cells:
-        free = [f for f in found if f.role is None]
+        signs = [("is", wanted.id), ("says", _squeezed(wanted.source)), ("asks", _asks(wanted))]
+        signs.append(("defines", short(wanted.id)))
+        near = sorted({place for sign in signs for place in places.get(sign, ())})
+        free = [found[place] for place in near if found[place].role is None]
         ranks = {i: _rank(f, wanted) for i, f in enumerate(free)}
         ranks = {i: rank for i, rank in ranks.items() if rank is not None}
         if not ranks:
@@ -125,12 +143,20 @@ def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]
     _take_up_written(found, source, notes)
 
 
+def _signs(f: Found) -> set[tuple[str, str | None]]:
+    """Return all that a released cell may know a submitted one by."""
+    signs: set[tuple[str, str | None]] = {("is", label) for label in f.labels}
+    if f.cell.cell_type == "code":
+        signs |= {("defines", name) for name in defined(f.cell.source)}
+    return signs | {("says", f.text), ("asks", f.asks)} - {("asks", None)}
+
+
 def _rank(f: Found, wanted: NotebookNode) -> tuple[int, int] | None:
     """Say how well a cell fits: first what stands in it, then whether it bears the label."""
     labelled = wanted.id in f.labels
-    same = _squeezed(f.cell.source) == _squeezed(wanted.source)
+    same = f.text == _squeezed(wanted.source)
     if is_check(wanted):
-        return (0, int(labelled)) if labelled or _asks(f.cell) == _asks(wanted) else None
+        return (0, int(labelled)) if labelled or f.asks == _asks(wanted) else None
     if is_solution(wanted) and wanted.cell_type == "code":
         defines = _defines(f.cell, wanted.id)
         if labelled or defines or same:
@@ -152,7 +178,7 @@ def _filled(f: Found, wanted: NotebookNode) -> bool:
     return _squeezed(f.cell.source) != _squeezed(wanted.source)
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=CACHED)
 def defined(code: str) -> frozenset[str]:
     """Return the names a cell binds at its top level; by pattern where it does not parse."""
     nodes = _statements(code)
@@ -172,7 +198,9 @@ def defined(code: str) -> frozenset[str]:
 
 
 def _statements(code: str) -> list[ast.stmt] | None:
-    """Parse a cell; None where it is not Python."""
+    """Parse a cell; None where it is not Python, or far longer than anybody writes by hand."""
+    if len(code) > MAX_PARSED:
+        return None
     try:
         return ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -224,7 +252,7 @@ def _prose(found: list[Found]) -> list[Found]:
 
 def _is_text(code: str) -> bool:
     """Say whether a code cell holds no code: only comments, or neither Python nor a command."""
-    commands = re.search(r"^\s*[%!]", code, flags=re.MULTILINE)
+    commands = any(line.lstrip()[:1] in ("%", "!") for line in code.splitlines() if line.strip())
     return bool(code.strip()) and not commands and not _statements(code)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from autograder.errors import Missing, Unreadable
 
 MAX_BYTES = 50_000_000
+MAX_CELLS = 5000
 
 
 def find(folder: Path, lesson: str) -> tuple[Path, list[str]]:
@@ -45,11 +46,13 @@ def read(path: Path) -> dict:
         raise Unreadable("The file is empty.")
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as problem:
+    except (ValueError, RecursionError, MemoryError) as problem:
         where = f" (line {problem.lineno})" if isinstance(problem, json.JSONDecodeError) else ""
         raise Unreadable(f"The file is damaged: it is not valid JSON{where}.") from None
     if not isinstance(data, dict) or raw_cells(data) is None:
         raise Unreadable("The file is JSON but no notebook: it has no list of cells.")
+    if len(raw_cells(data) or []) > MAX_CELLS:
+        raise Unreadable(f"The notebook has more than {MAX_CELLS} cells.")
     return data
 
 

@@ -33,9 +33,11 @@ from autograder.errors import Missing, Unreadable
 from autograder.grading.marks_by_hand import let_stand, marked_answers
 from autograder.grading.saving import Saver
 from autograder.report.feedback import write_pages
+from autograder.running.in_time import OutOfTime, each_in_time
 from autograder.running.runner import Job, Runner, Settings, place
 from autograder.wall.session import CRASHED, TIMED_OUT
 
+LATE = "Reading and mending this notebook was stopped: {}. Look at it by hand."
 LOST = "The process that ran this notebook died each time; grade it by hand."
 
 
@@ -53,7 +55,7 @@ class Ready:
         return (course.path("autograded", student, lesson) / name).exists()
 
 
-def grade(course: Course, lesson: str, runner: Runner) -> dict[str, Record]:
+def grade(course: Course, lesson: str, runner: Runner, pages: bool = True) -> dict[str, Record]:
     """Grade everybody's work on one lesson, then write the feedback pages."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all is on the CPU; a GPU's threads forbid to fork
     course.prepare(lesson)
@@ -82,7 +84,8 @@ def grade(course: Course, lesson: str, runner: Runner) -> dict[str, Record]:
     diary.complete()
     with course.gradebook() as gradebook:
         settle(course, lesson, gradebook)
-    write_feedback(course, lesson, runner.n_jobs)
+    if pages:
+        write_feedback(course, lesson, runner.n_jobs)
     return diary.records
 
 
@@ -90,18 +93,24 @@ def _repair_all(course: Course, lesson: str, runner: Runner, diary: Diary) -> di
     """Find and repair what was handed in; who has nothing readable gets a status at once."""
     released, settings = course.released(lesson), runner.settings(course.seed)
     ready: dict[str, Ready] = {}
-    for student in course.students():
-        try:
-            ready[student] = _repair_one(course, lesson, student, settings, released)
-        except (Missing, Unreadable) as problem:
+
+    def one(student: str) -> Ready:
+        return _repair_one(course, lesson, student, settings, released)
+
+    for student, made, problem in each_in_time(one, course.students(), runner.n_jobs):
+        if problem is None:
+            ready[student] = made
+            if not place(course.results, made.key).exists():
+                runner.warm(lesson)  # what runs it may begin to start
+        elif isinstance(problem, Missing | Unreadable):
             course.forget(lesson, student)  # no old score stands for a file that is not there
             status = MISSING if isinstance(problem, Missing) else UNREADABLE
             diary.note(student, Record(status, [str(problem)]))
-        except Exception as problem:  # one submission must not stop the others
+        elif isinstance(problem, OutOfTime):
+            course.forget(lesson, student)
+            diary.note(student, Record(OUT_OF_TIME, [LATE.format(problem)]))
+        else:  # one submission must not stop the others
             diary.note(student, _crash(course, lesson, student, problem))
-        else:
-            if not place(course.results, ready[student].key).exists():
-                runner.warm(lesson)  # what runs it may begin to start
     return ready
 
 
@@ -218,8 +227,7 @@ def _record(work: Ready, deaths: dict[str, str], walled: bool) -> Record:
     return Record(status, notes, work.content, walled)
 
 
-def write_feedback(course: Course, lesson: str, n_jobs: int) -> None:
-    """Write a page for each graded submission."""
+def write_feedback(course: Course, lesson: str, n_jobs: int) -> dict[str, str]:
+    """Write a page for each graded submission; return whose shows less than it should, and why."""
     graded = sorted(course.root.glob(f"autograded/*/{lesson}/{lesson}.ipynb"))
-    if graded:
-        write_pages(course, lesson, [path.parts[-3] for path in graded], n_jobs)
+    return write_pages(course, lesson, [path.parts[-3] for path in graded], n_jobs)

@@ -4,17 +4,14 @@ A learner's text may hold HTML. What is shown of it, here and in formgrader (nbg
 names `harmless_markdown`), is text, pictures and tables: no script, no frame, no handler.
 """
 
-import multiprocessing
 import re
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache, lru_cache
+from functools import lru_cache
+from html import escape
 
-import bleach
 import nbformat
-from jinja2 import pass_context
+from jinja2 import DictLoader
 from nbconvert.exporters import HTMLExporter, TemplateExporter
-from nbconvert.filters import Highlight2HTML
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters import Highlight2HTML, strip_ansi
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbconvert.writers import FilesWriter
 from nbgrader.converters import GenerateFeedback
@@ -25,53 +22,25 @@ from traitlets.config import Config
 from autograder.checks.cells import question_of
 from autograder.course.course import Course
 from autograder.course.gradebook import one_gradebook
-from autograder.running.crew import end_with_parent
+from autograder.report.written import as_written, harmless_markdown
+from autograder.running.in_time import each_in_time
 
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-TAGS = {
-    *HEADINGS,
-    *("a", "abbr", "b", "blockquote", "br", "caption", "center", "code", "col", "colgroup", "dd"),
-    *("del", "details", "div", "dl", "dt", "em", "figcaption", "figure", "hr", "i", "img", "ins"),
-    *("kbd", "li", "mark", "ol", "p", "pre", "q", "s", "small", "span", "strong", "sub"),
-    *("summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var"),
-}
-PLAIN = ("align", "alt", "class", "colspan", "height", "open", "rowspan", "title", "width")
-PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,|https?://", re.IGNORECASE)
 WAITING = "{:g} points wait for a human"
-HEAD = '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">'
-LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
-
-
-def _allowed(tag: str, name: str, value: str) -> bool:
-    if name == "src":
-        return tag == "img" and bool(PICTURE.match(value))
-    if name == "href":
-        return tag == "a" and bool(LINK.match(value))
-    return name in PLAIN or (name == "id" and tag in HEADINGS)
-
-
-@cache
-def _cleaner() -> bleach.Cleaner:
-    protocols = {"http", "https", "mailto", "data"}
-    return bleach.Cleaner(TAGS, {"*": _allowed}, protocols)  # other tags are shown as text
-
-
-def _rendered(source: str, attachments: dict) -> str:
-    renderer = IPythonRenderer(escape=False, attachments=attachments)
-    return _cleaner().clean(MarkdownWithMath(renderer=renderer).render(source))
-
-
-@lru_cache(maxsize=1000)
-def _rendered_once(source: str) -> str:
-    """Render a cell that a whole class has in common once."""
-    return _rendered(source, {})
-
-
-@pass_context
-def harmless_markdown(context, source: str) -> str:
-    """Render Markdown as nbconvert does, then keep what only shows."""
-    attachments = context.get("cell", {}).get("attachments", {})
-    return _rendered(source, attachments) if attachments else _rendered_once(source)
+# nothing is run or asked for, whatever got into a page
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'"
+)
+HEAD = f'''<head>
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">'''
+FONT = re.compile(r"@font-face\s*\{[^}]*\}")  # of icons that no page shows
+NO_MATHJAX = DictLoader({"mathjax.html.j2": "{% macro mathjax() %}{% endmacro %}"})
+MAX_COLOURED = 100_000  # characters of a code cell that are coloured
+SECONDS = 30.0  # for a page; an honest one takes a tenth of a second
+SIMPLER = "Drawing this page in full failed ({}): text and code are shown as they were written."
+SHORT = "This page could not be drawn ({}). The scores below are what was recorded."
 
 
 class Grades(GetGrades):
@@ -117,14 +86,23 @@ def _told_apart(html: str, about: dict) -> str:
 class Page(HTMLExporter):
     """nbconvert's page, which need not validate or parse again what we have written ourselves."""
 
+    simpler = ""  # why text and code are to be shown as they were written
+
     def __init__(self, **settings):
-        super().__init__(**settings)
+        super().__init__(extra_loaders=[NO_MATHJAX], **settings)
         self.exclude_raw = True  # a raw cell would be copied into the page as it stands
         self.coloured = lru_cache(maxsize=1000)(self._coloured)
 
     def default_filters(self):
         yield from super().default_filters()
         yield "markdown2html", harmless_markdown
+
+    def simplify(self, why: str) -> None:
+        """Show text and code as they were written, and say so: nothing of it can be slow then."""
+        self.simpler = SIMPLER.format(why)
+        for name in ("markdown2html", "ansi2html"):
+            self.register_filter(name, lambda text: as_written(strip_ansi(text)))
+        self.coloured = lambda code, _: as_written(code)
 
     def from_file(self, file_stream, resources: dict | None = None, **more):
         notebook = nbformat.reader.reads(file_stream.read())
@@ -142,10 +120,18 @@ class Page(HTMLExporter):
         self.register_filter("highlight_code", lambda code, **_: self.coloured(code, lexer))
         html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **more)
         html = _told_apart(html, resources["nbgrader"]).replace("<head>", HEAD, 1)
+        head, end, body = html.partition("</head>")  # our own up to here
+        html = FONT.sub("", head) + end + body
         described = '<img alt="No description has been provided for this image" src="data:'
-        return html.replace('<img src="data:', described), resources
+        html = html.replace('<img src="data:', described)
+        if self.simpler:
+            top = '<a name="top"></a>'
+            html = html.replace(top, f"{top}\n<p><strong>{escape(self.simpler)}</strong></p>", 1)
+        return html, resources
 
     def _coloured(self, code: str, lexer: str | None) -> str:
+        if len(code) > MAX_COLOURED:
+            return as_written(code)
         return Highlight2HTML(pygments_lexer=lexer, parent=self)(code)
 
     def _preprocess(self, nb, resources: dict):
@@ -168,30 +154,66 @@ class Pages(GenerateFeedback):
         for step in self.preprocessors:
             self.exporter.register_preprocessor(Grades if step is GetGrades else step)
 
-    def write(self, students: list[str]) -> None:
-        """Write the pages of some; one that fails is in the log and does not stop the others."""
-        folders = [self.course.path("autograded", s, self.lesson) for s in students]
-        self.assignments = {str(f): [str(f / f"{self.lesson}.ipynb")] for f in folders}
+    def write(self, student: str) -> None:
+        """Write the page of one; raise what it failed of."""
+        from nbgrader.converters.base import NbGraderException
+
+        folder = self.course.path("autograded", student, self.lesson)
+        self.assignments = {str(folder): [str(folder / f"{self.lesson}.ipynb")]}
         with one_gradebook(self.course):
-            self.convert_notebooks()
+            try:
+                self.convert_notebooks()
+            except NbGraderException:
+                raise ValueError("an error that nbgrader.log has") from None
 
 
-def write_pages(course: Course, lesson: str, students: list[str], n_jobs: int) -> None:
-    """Write everybody's page, in as many processes as asked for."""
-    parts = [part for start in range(n_jobs) if (part := students[start::n_jobs])]
-    if len(parts) <= 1:
-        _write_part(course, lesson, students)
-        return
-    context = multiprocessing.get_context("fork")  # all is imported here, and no thread runs
-    with ProcessPoolExecutor(len(parts), context, end_with_parent) as pool:
-        for done in [pool.submit(_write_part, course, lesson, part) for part in parts]:
-            done.result()
+def write_pages(course: Course, lesson: str, students: list[str], n_jobs: int) -> dict[str, str]:
+    """Write everybody's page, several at a time; return whose shows less than it should, and why.
+
+    A page that fails or takes too long is made again in a simpler way, then in the simplest.
+    """
+    pages = Pages(course, lesson)  # before the processes are forked, so that each has it
+    failed = _try(pages, students, n_jobs)
+    if not failed:
+        return {}
+
+    def simple(student: str) -> None:
+        pages.exporter.simplify(failed[student])
+        pages.write(student)
+
+    worse = _try(pages, list(failed), n_jobs, simple)
+    for student, why in worse.items():
+        course.log.error("feedback of %s for %s: %s", student, lesson, why)
+        _write_scores(course, lesson, student, why)
+    told = {s: SIMPLER if s not in worse else SHORT for s in failed}
+    return {s: text.format(failed[s]) for s, text in told.items()}
 
 
-def _write_part(course: Course, lesson: str, students: list[str]) -> None:
-    from nbgrader.converters.base import NbGraderException
+def _try(pages: Pages, students: list[str], n_jobs: int, work=None) -> dict[str, str]:
+    done = each_in_time(work or pages.write, students, n_jobs, SECONDS)
+    return {student: _why(problem) for student, _, problem in done if problem is not None}
 
-    try:
-        Pages(course, lesson).write(students)
-    except NbGraderException:
-        course.log.exception("feedback for %s", lesson)
+
+def _why(problem: BaseException) -> str:
+    return str(problem) or type(problem).__name__
+
+
+def _write_scores(course: Course, lesson: str, student: str, why: str) -> None:
+    """Write the simplest page: each question and its score."""
+    with course.gradebook() as gradebook:
+        found = gradebook.find_submission_notebook(lesson, lesson, student)
+        rows = [(question_of(g.name), g.score, g.max_score) for g in found.grades]
+        total = f"{found.score:g} / {found.max_score:g}"
+    lines = [f"<li>{escape(name)}: {score:g} / {most:g}</li>" for name, score, most in rows]
+    folder = course.path("feedback", student, lesson)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = f"""<!DOCTYPE html>
+<html>
+{HEAD}
+<meta charset="utf-8"><title>{escape(lesson)}</title></head>
+<body><h4>{escape(lesson)} (Score: {total})</h4>
+<p>{escape(SHORT.format(why))}</p>
+<ul>{"".join(lines)}</ul></body>
+</html>
+"""
+    (folder / f"{lesson}.html").write_text(text, encoding="utf-8")

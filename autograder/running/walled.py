@@ -16,12 +16,15 @@ from autograder.checks.marking import look, mark
 from autograder.errors import WallError
 from autograder.lessons import load
 from autograder.running.demonstrations import skippable
-from autograder.running.outputs import bounded, harmless, result, stream, written
+from autograder.running.in_time import TooMuchWork, working_for
+from autograder.running.outputs import Room, harmless, result, stream, written
 from autograder.running.runner import Ran, Settings
-from autograder.wall.session import CRASHED, Session
+from autograder.wall.session import CRASHED, TIMED_OUT, Session
 from autograder.wall.wall import Door
 
 SKIPPED = "A demonstration; not run when grading."
+TOO_LONG = "Reading what the code put out took too long; this was not marked."
+WORK = 120.0  # seconds of work for this side, beside what is waited for
 MAX_CARD = 1_000_000  # characters of a card
 UNMARKED = "The answer could not be marked: what the code gave is not of the kind asked for."
 
@@ -33,7 +36,7 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
     code = {str(number): cell for number, cell in enumerate(cells) if cell.cell_type == "code"}
     checks = {number: cell for number, cell in code.items() if is_check(cell)}
     public = hashlib.sha256("\0".join(c.source for c in code.values()).encode()).hexdigest()
-    ran = Ran()
+    ran, room = Ran(), Room()
 
     def note_death(cell: NotebookNode) -> None:
         if session.death:
@@ -43,7 +46,7 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
         ran.outputs[number] = shown
         note_death(code[number])
 
-    try:
+    def through() -> None:
         for number, cell in code.items():
             if number in checks:
                 session.remember(cell.id)
@@ -51,7 +54,7 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
                 note(number, [stream(SKIPPED)])
             else:
                 raw = session.cell(cell.id, cell.source)
-                note(number, bounded([o for output in raw if (o := harmless(output))]))
+                note(number, room.bounded([o for output in raw if (o := harmless(output))]))
         session.begin_marking()
         for cell in checks.values():  # all that is public first
             session.return_to(cell.id)
@@ -60,6 +63,15 @@ def run(cells: list[NotebookNode], wall: Door, settings: Settings) -> Ran:
         for number, cell in checks.items():
             session.return_to(cell.id)
             note(number, checked(cell, session, wall.lesson, settings.seed, public))
+
+    try:
+        with working_for(WORK):
+            through()
+    except TooMuchWork:
+        for number, cell in code.items():
+            if number not in ran.outputs:
+                ran.outputs[number] = [stream(TOO_LONG), *([result(0.0)] * (number in checks))]
+                ran.deaths[cell.id] = TIMED_OUT
     finally:
         session.close()
     return ran

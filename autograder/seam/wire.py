@@ -8,6 +8,7 @@ encoding is used in one process and between two, so that scores are equal in bot
 import json
 import math
 import struct
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,9 @@ MAX_DEPTH = 40
 MAX_NODES = 200_000  # a list that holds itself twice would grow without end
 MAX_HEADER = 16_000_000  # bytes: a header of 64 MB can unfold to gigabytes of small objects
 MAX_MARKS = 2_000_000  # brackets and commas, each of which may become an object
+MAX_KEYS = 20_000  # of all dicts together: Python's hashes of numbers are no secret
+MAX_ALIKE = 64  # keys with one hash: each is compared with all the others
+MAX_KEY = 1000  # characters of a key, or values of one that is a tuple
 MAX_BITS = 10_000  # Python reads no longer numbers from decimal digits
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -83,7 +87,7 @@ def loads(data: bytes) -> Any:
     try:
         (size,) = struct.unpack_from("<Q", data)
         header = parsed(data[8 : 8 + min(size, MAX_HEADER + 1)])
-        return _unpack(header, memoryview(data)[8 + size :], [0], 0)
+        return _unpack(header, memoryview(data)[8 + size :], [0, 0], 0)
     except WireError:
         raise
     except (
@@ -112,10 +116,11 @@ def _type_name(value: Any) -> str:
 
 @dataclass
 class _Parcel:
-    """What has been packed so far: the buffers, and how many values."""
+    """What has been packed so far: the buffers, how many values, how many keys of dicts."""
 
     buffers: list[bytes] = field(default_factory=list)
     nodes: int = 0
+    keys: int = 0
 
 
 def _pack(value: Any, parcel: _Parcel, depth: int) -> Any:
@@ -137,6 +142,11 @@ def _pack(value: Any, parcel: _Parcel, depth: int) -> Any:
         items = value if parcel.nodes <= MAX_NODES else ()
         return {kind.__name__: [_pack(item, parcel, depth + 1) for item in items]}
     if kind is dict:
+        parcel.keys += len(value)
+        if parcel.keys > MAX_KEYS:
+            return {"other": "a dict with too many keys"}
+        if not all(map(_is_key, value)):
+            return {"other": "a dict with keys that are neither short texts nor numbers"}
         pairs = [
             [_pack(k, parcel, depth + 1), _pack(v, parcel, depth + 1)] for k, v in value.items()
         ]
@@ -146,6 +156,31 @@ def _pack(value: Any, parcel: _Parcel, depth: int) -> Any:
     if kind in (Tensor, torch.nn.Parameter):
         return _pack_tensor(value, parcel)
     return {"other": _type_name(value)}
+
+
+def _is_key(value: Any, inside: bool = False) -> bool:
+    """Say whether a value may be a key: short text, a number of 64 bits, a tuple of such."""
+    kind = type(value)
+    if value is None or kind in (bool, float):
+        return True
+    if kind is int:
+        return -(1 << 63) <= value < 1 << 64
+    if kind in (str, bytes):
+        return len(value) <= MAX_KEY
+    short = kind is tuple and not inside and len(value) <= MAX_KEY
+    return short and all(_is_key(item, True) for item in value)
+
+
+def _dict(pairs: list[tuple[Any, Any]], at: list[int]) -> dict:
+    """Make a dict of keys that somebody may have chosen to be slow: few, and few of one hash."""
+    at[1] += len(pairs)
+    if at[1] > MAX_KEYS or not all(_is_key(key) for key, _ in pairs):
+        raise WireError("a dict with too many keys, or with keys that are none")
+    # bytes are hashed with a secret of this process: these cannot be chosen to be alike
+    alike = Counter(hash(key).to_bytes(8, "little", signed=True) for key, _ in pairs)
+    if max(alike.values(), default=0) > MAX_ALIKE:
+        raise WireError("a dict whose keys are chosen to be slow")
+    return dict(pairs)
 
 
 def _pack_tensor(tensor: Tensor, parcel: _Parcel) -> Any:
@@ -167,7 +202,7 @@ def _pack_tensor(tensor: Tensor, parcel: _Parcel) -> Any:
 
 
 def _unpack(node: Any, data: memoryview, at: list[int], depth: int) -> Any:
-    """Rebuild a value; `at` holds how far the buffers have been read."""
+    """Rebuild a value; `at` holds how far the buffers are read, and the keys so far."""
     if node is None or type(node) in (bool, int, float, str):
         return node
     if depth > MAX_DEPTH or type(node) is not dict or len(node) != 1:
@@ -186,7 +221,7 @@ def _unpack(node: Any, data: memoryview, at: list[int], depth: int) -> Any:
         pairs = [
             (_unpack(k, data, at, depth + 1), _unpack(v, data, at, depth + 1)) for k, v in body
         ]
-        return dict(pairs)
+        return _dict(pairs, at)
     if tag == "tensor":
         return _unpack_tensor(body, data, at)
     if tag == "permuted":

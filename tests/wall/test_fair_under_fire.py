@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from submissions import LESSON, forging, honest, leaking, released, stealing, tampering
+from submissions import LESSON, forging, honest, leaking, released, slow, stealing, tampering
 from submissions import faults as faulty
 from submissions.case import ALL, COURSE, GRADED, PORT, SOCKET, Case
 from submissions.outcomes import OUTCOMES, table
@@ -44,10 +44,10 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_
 
 GROUPS = {
     **{"Forging": forging, "Stealing": stealing, "Leaking": leaking},
-    **{"Tampering": tampering, "Faults": faulty},
+    **{"Tampering": tampering, "Faults": faulty, "Slow to read": slow},
 }
 RUN = [case for group in GROUPS.values() for case in group.CASES]
-FILES = [case for group in (tampering, faulty) for case in group.FILES]
+FILES = [case for group in (tampering, faulty, slow) for case in group.FILES]
 SECONDS = 3 + int(os.getloadavg()[0])  # a busy machine runs honest code slowly too
 TOTAL = 4 + 12 * SECONDS
 # what a page would run; shown as text it has &lt; or &#x27; in it
