@@ -232,6 +232,8 @@ def bwrap(inside: Path) -> list[str]:
         command += ["--ro-bind", sys.prefix, ENVIRONMENT_PLACE]
     command += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
     command += ["--ro-bind", str(inside), "/inside", "--chdir", "/"]
+    # else one submission could leave files here for the next: all have one zygote's /dev and /
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     for name, value in ENVIRONMENT.items():
         command += ["--setenv", name, value]
     return [*command, "--"]

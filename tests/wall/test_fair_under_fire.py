@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from submissions import LESSON, forging, honest, leaking, released, stealing, tampering
+from submissions import LESSON, escaping, forging, honest, leaking, released, stealing, tampering
 from submissions import faults as faulty
 from submissions.case import ALL, COURSE, GRADED, PORT, SOCKET, Case
 from submissions.outcomes import OUTCOMES, table
@@ -45,6 +45,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_
 GROUPS = {
     **{"Forging": forging, "Stealing": stealing, "Leaking": leaking},
     **{"Tampering": tampering, "Faults": faulty},
+    **{"Escaping": escaping},
 }
 RUN = [case for group in GROUPS.values() for case in group.CASES]
 FILES = [case for group in (tampering, faulty) for case in group.FILES]
