@@ -38,7 +38,8 @@ print(left)
 """
 FIND = """\
 import os
-print([os.path.join(d, f) for d, _, files in os.walk("/") for f in files if f.startswith("left-behind-")])
+there = [os.path.join(d, f) for d, _, files in os.walk("/") for f in files]
+print([path for path in there if "left-behind-" in path])
 """
 SPEAK = "import os\nmaster, slave = os.openpty()\nprint(os.write(master, b'for you alone\\n'))"
 LISTEN = """\
