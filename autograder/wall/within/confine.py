@@ -48,6 +48,8 @@ class Limits:
     """What one learner's process may use."""
 
     memory: int = 3 << 30  # bytes of address space: torch maps much more than it uses
+    together: int = 3 << 30  # bytes of memory of all its processes, where control groups allow it
+    seconds: int = 660  # of processor time, for each process: twice the time for a notebook
     files: int = 64 << 20  # bytes of one file, and of all in /tmp and in /dev/shm
     inodes: int = 16384  # files and folders in /tmp and in /dev/shm: empty ones take memory too
     open_files: int = 256
@@ -69,6 +71,7 @@ def confine(limits: Limits, keep: int) -> None:
         (resource.RLIMIT_FSIZE, limits.files),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_CPU, limits.seconds),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
     ):
