@@ -8,6 +8,7 @@ import pytest
 from autograder.course.course import init
 from autograder.course.status import Record
 from autograder.report import class_report
+from autograder.repository import ROOT
 from autograder.running.side_by_side import UNCAPPED, SideBySide
 from autograder.wall import cgroup
 from autograder.wall.session import CRASHED, Session
@@ -163,3 +164,11 @@ def test_all_processes_of_one_submission_share_one_cap_on_memory():
         outputs = session.cell("a", HOARD)
         session.close()
     assert outputs[0].get("ename") == CRASHED or int(outputs[0]["text"]) >= 2
+
+
+def test_the_guide_names_the_limits_as_they_are():
+    guide = (ROOT / "book" / "guide_instructors.md").read_text(encoding="utf-8")
+    text, limits = " ".join(guide.split()), Limits()
+    assert f"{limits.memory >> 30} GB of address space and {limits.seconds} s of processor" in text
+    assert f"{limits.processes} processes, {limits.open_files} open files" in text
+    assert f"of its own ({limits.files >> 20} MB each)" in text
