@@ -24,6 +24,7 @@ class Record:
     notes: list[str] = field(default_factory=list)
     content: str = ""  # names what was saved: the result and all that the notebook says
     walled: bool = True  # False: the learner's code ran with the grader's rights
+    capped: bool = True  # False: no cap on the memory of all its processes together
 
 
 def statuses(course: Course) -> dict[str, dict[str, Record]]:

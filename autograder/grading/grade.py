@@ -78,6 +78,7 @@ def grade(course: Course, lesson: str, runner: Runner, pages: bool = True) -> di
                     diary.note(student, old)  # nothing it depends on has changed
                 else:
                     record = _save_one(course, student, work, runner.walled, saver, gradebook)
+                    record.capped = runner.capped
                     diary.note(student, record)
         finally:
             diary.write()

@@ -11,6 +11,7 @@ from autograder.lessons import load
 from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
 from autograder.report.export import Row, rows
 from autograder.report.svg import histogram, meter
+from autograder.running.side_by_side import UNCAPPED
 from autograder.running.unprotected import UNPROTECTED
 
 HERE = Path(__file__).parent
@@ -52,6 +53,7 @@ def _lesson_html(course: Course, lesson: str, found: list[Row]) -> str:
     diagnoses = diagnose(course, lesson, [row.student for row in scored])
     return (
         f'<section id="{lesson}"><h2>{escape(lesson)}</h2>{_unprotected(course, lesson)}'
+        f"{_uncapped(course, lesson)}"
         f"{_summary(found, scored)}{_slips_html(lesson, diagnoses, len(scored))}"
         f"{_questions_html(diagnoses)}{_learners_html(course, lesson, found)}</section>"
     )
@@ -63,6 +65,12 @@ def _unprotected(course: Course, lesson: str) -> str:
     if all(walled):
         return ""
     return f"<p><strong>{escape(UNPROTECTED)}</strong> ({walled.count(False)} submissions)</p>"
+
+
+def _uncapped(course: Course, lesson: str) -> str:
+    """Say so where memory had no cap that holds for all processes of a submission together."""
+    capped = [record.capped for record in statuses(course).get(lesson, {}).values()]
+    return "" if all(capped) else f"<p>{escape(UNCAPPED)} ({capped.count(False)} submissions)</p>"
 
 
 def _summary(found: list[Row], scored: list[Row]) -> str:

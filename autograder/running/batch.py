@@ -31,7 +31,8 @@ def run_job(job: Job) -> Ran:
     cells = nbformat.reader.reads(job.notebook).cells
     for _ in range(2):
         if job.lesson not in _walls:
-            _walls[job.lesson] = new_wall(job.lesson, job.settings.walled).__enter__()
+            walled, total = job.settings.walled, job.settings.total
+            _walls[job.lesson] = new_wall(job.lesson, walled, total).__enter__()
         try:
             return run(cells, _walls[job.lesson], job.settings)
         except WallError:  # the zygote is gone: build another, once

@@ -39,6 +39,7 @@ class Cluster:
     """A `Runner` on other machines, each with walls of its own."""
 
     walled = True
+    capped = True  # each node's own matter: a batch system caps a worker's memory
 
     def __init__(self, address: str, timeout: float = 30, total: float = 300):
         self.address, self.timeout, self.total, self.n_jobs = address, timeout, total, cores()

@@ -63,6 +63,7 @@ class Runner(Protocol):
     """Runs submissions; `grade` asks nothing else of it."""
 
     walled: bool
+    capped: bool  # whether all processes of a submission together have a cap on memory
     n_jobs: int  # how many at a time, here
 
     def settings(self, seed: str) -> Settings:

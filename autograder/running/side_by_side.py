@@ -10,11 +10,19 @@ from pathlib import Path
 from autograder.errors import CourseError
 from autograder.running.runner import Job, Settings, cores
 from autograder.running.unprotected import Open
-from autograder.wall.wall import Wall, why_not
+from autograder.wall import cgroup
+from autograder.wall.wall import Wall, sized, why_not
+
+UNCAPPED = (
+    "No control groups can be made here: each process of a submission has its own cap on memory, "
+    "all of them together have none, and they can slow their neighbours. Grade as root, or in a "
+    "session of systemd with control groups of version 2."
+)
 
 
-def new_wall(lesson: str, walled: bool) -> Wall:
-    return Wall(lesson) if walled else Open(lesson)
+def new_wall(lesson: str, walled: bool, total: float, jobs: int | None = None) -> Wall:
+    limits = sized(jobs or cores(), total)[1]
+    return Wall(lesson, limits) if walled else Open(lesson, limits)
 
 
 class SideBySide:
@@ -35,7 +43,10 @@ class SideBySide:
                 f"No sandbox can be made here: {reason}. With --no-sandbox learners' code is run "
                 "with your rights."
             )
-        self.n_jobs, self.walled = n_jobs or cores(), walled
+        self.n_jobs, self.walled = sized(n_jobs or cores(), total)[0], walled
+        self.capped = not walled or cgroup.capped()
+        if not self.capped:
+            print(UNCAPPED)
         self.timeout, self.total = timeout, total
         self.wall: Wall | None = None
 
@@ -49,7 +60,7 @@ class SideBySide:
         """Return the lesson's wall, which is not started before something needs it."""
         if self.wall is None or self.wall.lesson != lesson:
             self.rest()
-            self.wall = new_wall(lesson, self.walled)
+            self.wall = new_wall(lesson, self.walled, self.total, self.n_jobs)
         return self.wall
 
     def rest(self) -> None:

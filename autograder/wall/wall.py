@@ -16,6 +16,8 @@ from autograder.wall.furnish import furnish, trains
 from autograder.wall.within.confine import Limits
 
 START = 120.0  # seconds for the first import of torch on a slow disk
+SHARE = 0.8  # of the memory may be learners'; the rest is the grader's own
+LEAST = 512 << 20  # bytes that a submission needs: what it shares with the zygote is not counted
 SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")
 SETTINGS = (
     "/etc/ld.so.cache",
@@ -41,6 +43,17 @@ ENVIRONMENT = {
 }
 
 
+def sized(jobs: int, total: float) -> tuple[int, Limits]:
+    """Return how many submissions this machine's memory holds, up to `jobs`, and their limits.
+
+    `total` is the time for a notebook: its cells may take that long, and its checks again.
+    """
+    room = int(SHARE * cgroup.memory())
+    jobs = max(1, min(jobs, room // LEAST))
+    together = min(Limits.together, max(LEAST, room // jobs))
+    return jobs, Limits(together=together, seconds=int(2 * total) + 60)
+
+
 def why_not() -> str:
     """Return why no sandbox can be made on this machine, or "" if one can."""
     if shutil.which("bwrap") is None:
@@ -61,6 +74,7 @@ class Door:
 
     def __init__(self, lesson: str, limits: Limits, control: socket.socket | None = None):
         self.lesson, self.limits, self.control = lesson, limits, control
+        self.groups: Path | None = None  # where control groups are made, if not beside our own
 
     def fork(self) -> "Sandbox":
         """Return a fresh confined process."""
@@ -134,11 +148,11 @@ class Wall(Door):
 
     def command(self, inside: Path) -> list[str]:
         """Return how Python is started where learners' code will run."""
-        return [*bwrap(inside), python()]
+        return [*cgroup.scope(), *bwrap(inside), python()]
 
     def environment(self, inside: Path) -> dict[str, str]:
         """Return the environment of that command; bubblewrap sets the one behind the wall."""
-        return {}
+        return {name: os.environ[name] for name in cgroup.SESSION if name in os.environ}
 
     def wait(self) -> None:
         """Wait until the zygote is warm."""
@@ -148,6 +162,8 @@ class Wall(Door):
             text = self.log.read().decode(errors="replace")[-600:]
             self.close()
             raise WallError(f"The process behind the wall did not start: {text}")
+        if not self.is_ready and self.needs_sandbox and cgroup.scope():
+            self.groups = cgroup.delegated(self.process.pid)
         self.is_ready = True
 
     def door(self) -> Door:
@@ -157,7 +173,9 @@ class Wall(Door):
         with theirs:
             self.request({"door": True}, theirs.fileno())
         ours.settimeout(START)
-        return Door(self.lesson, self.limits, ours)
+        door = Door(self.lesson, self.limits, ours)
+        door.groups = self.groups
+        return door
 
     def close(self) -> None:
         if self.process is None:
@@ -182,7 +200,8 @@ class Sandbox:
                 raise WallError("The confined process did not start.")
             # the kernel says who sent this, in our own numbering
             outside = int.from_bytes(details[0][2][:4], sys.byteorder) if details else 0
-            self.group = cgroup.hold(outside, wall.limits.memory, wall.limits.processes)
+            limits = wall.limits
+            self.group = cgroup.hold(outside, limits.together, limits.processes, wall.groups)
             link.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
             link.sendall(b"go")
         except OSError:  # it was killed, or the machine is far too busy
@@ -232,6 +251,10 @@ def bwrap(inside: Path) -> list[str]:
         command += ["--ro-bind", sys.prefix, ENVIRONMENT_PLACE]
     command += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
     command += ["--ro-bind", str(inside), "/inside", "--chdir", "/"]
+    # else one submission could leave files here for the next: all have one zygote's /dev and /
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
+    for name in cgroup.SESSION:
+        command += ["--unsetenv", name]
     for name, value in ENVIRONMENT.items():
         command += ["--setenv", name, value]
     return [*command, "--"]

@@ -2,14 +2,11 @@
 
 import json
 import os
-import pwd
-import secrets
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from ordinary_user import as_user, ordinary_user  # noqa: F401 - a fixture
 from submissions import LESSON, honest
 
 from autograder.__main__ import main
@@ -72,38 +69,8 @@ def test_grading_unprotected_works_and_is_marked_until_it_is_done_behind_the_wal
     assert rows(course, LESSON)[0].score == 90
 
 
-@pytest.fixture
-def ordinary_user():
-    """A user made for this test, and removed after it."""
-    if os.getuid() != 0:
-        pytest.skip("only root can make a user; the other tests then ran as an ordinary one")
-    if not shutil.which("useradd") or not shutil.which("setpriv"):
-        pytest.skip("useradd or setpriv is not installed")
-    name = f"learner{secrets.token_hex(3)}"
-    subprocess.run(["useradd", "--no-create-home", name], check=True, capture_output=True)
-    try:
-        yield pwd.getpwnam(name)
-    finally:
-        subprocess.run(["userdel", name], check=True, capture_output=True)
-
-
-def as_user(user: pwd.struct_passwd) -> list[str]:
-    """Return the command that runs another as this user, who may read Python wherever it lies."""
-    opened = []
-    for folder in dict.fromkeys([sys.base_prefix, sys.prefix, str(ROOT)]):
-        closed = [p for p in Path(folder).parents if not p.stat().st_mode & 0o001]
-        if closed:  # show only what is needed of a home that others may not enter
-            opened += ["--perms", "0755", "--tmpfs", str(closed[-1])]
-            for parent in reversed(Path(folder).parents[:-1]):
-                opened += ["--perms", "0755", "--dir", str(parent)]
-            opened += ["--ro-bind", folder, folder]
-    rights = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    become = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-    return ["bwrap", "--dev-bind", "/", "/", *opened, *rights, "--", *become]
-
-
 @pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
-def test_an_ordinary_user_can_build_the_wall(ordinary_user, tmp_path_factory):
+def test_an_ordinary_user_can_build_the_wall(ordinary_user, tmp_path_factory):  # noqa: F811
     ran = subprocess.run(
         [*as_user(ordinary_user), sys.executable, "-c", TINY],
         cwd=ROOT,

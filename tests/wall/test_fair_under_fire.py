@@ -20,7 +20,17 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from submissions import LESSON, forging, honest, leaking, released, slow, stealing, tampering
+from submissions import (
+    LESSON,
+    escaping,
+    forging,
+    honest,
+    leaking,
+    released,
+    slow,
+    stealing,
+    tampering,
+)
 from submissions import faults as faulty
 from submissions.case import ALL, COURSE, GRADED, PORT, SOCKET, Case
 from submissions.outcomes import OUTCOMES, table
@@ -44,7 +54,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_
 
 GROUPS = {
     **{"Forging": forging, "Stealing": stealing, "Leaking": leaking},
-    **{"Tampering": tampering, "Faults": faulty, "Slow to read": slow},
+    **{"Tampering": tampering, "Faults": faulty, "Slow to read": slow, "Escaping": escaping},
 }
 RUN = [case for group in GROUPS.values() for case in group.CASES]
 FILES = [case for group in (tampering, faulty, slow) for case in group.FILES]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from autograder.wall.within import landlock, seccomp
 from autograder.wall.within.kernel import (
+    BIND,
     LAST_CAPABILITY,
     NEWIPC,
     NEWNET,
@@ -22,11 +23,14 @@ from autograder.wall.within.kernel import (
     NEWUSER,
     NEWUTS,
     NODEV,
+    NOEXEC,
     NOSUID,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_PDEATHSIG,
     PRIVATE,
+    RDONLY,
     REC,
+    REMOUNT,
     drop_capabilities,
     mount,
     prctl,
@@ -34,6 +38,9 @@ from autograder.wall.within.kernel import (
 )
 
 WORK = "/tmp/work"
+WRITABLE = ("/tmp", "/dev/shm")  # private to one process and its children; all else is read-only
+TERMINALS = "/dev/pts"  # private too
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,10 @@ class Limits:
     """What one learner's process may use."""
 
     memory: int = 3 << 30  # bytes of address space: torch maps much more than it uses
+    together: int = 3 << 30  # bytes of memory of all its processes, where control groups allow it
+    seconds: int = 660  # of processor time, for each process: twice the time for a notebook
     files: int = 64 << 20  # bytes of one file, and of all in /tmp and in /dev/shm
+    inodes: int = 16384  # files and folders in /tmp and in /dev/shm: empty ones take memory too
     open_files: int = 256
     processes: int = 64
 
@@ -61,6 +71,7 @@ def confine(limits: Limits, keep: int) -> None:
         (resource.RLIMIT_FSIZE, limits.files),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_CPU, limits.seconds),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
     ):
@@ -68,7 +79,7 @@ def confine(limits: Limits, keep: int) -> None:
     os.chdir(WORK)
     drop_capabilities(last)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    landlock.restrict()
+    landlock.restrict((*WRITABLE, TERMINALS), [f"/dev/{name}" for name in DEVICES])
     seccomp.restrict()
 
 
@@ -91,10 +102,13 @@ def _new_namespaces() -> None:
 def _private_folders(limits: Limits) -> None:
     processor = Path("/proc/cpuinfo").read_bytes()  # without it torch complains
     mount("none", "/", None, REC | PRIVATE)
-    room = f"size={limits.files},mode=777"
-    for target in ("/tmp", "/dev/shm", "/proc"):
+    room = f"size={limits.files},nr_inodes={limits.inodes},mode=777"
+    for target in (*WRITABLE, "/proc"):
         mount("tmpfs", target, "tmpfs", NOSUID | NODEV, room)
     Path("/proc/cpuinfo").write_bytes(processor)
+    mount("none", "/proc", None, BIND | REMOUNT | RDONLY | NOSUID | NODEV)
+    # a terminal of another instance is another file: nobody reads what a neighbour writes
+    mount("devpts", TERMINALS, "devpts", NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=0600")
     Path(WORK).mkdir()
 
 

@@ -1,14 +1,16 @@
-"""Landlock, where the kernel has it: from here on, files may be written below /tmp only."""
+"""Landlock, where the kernel has it: a second lock on what may be written."""
 
 import ctypes
 import os
 import struct
+from collections.abc import Iterable
 
 from autograder.wall.within.kernel import syscall
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 READ = 0b1101  # execute, read a file, read a folder
 EVERYTHING = (1 << 13) - 1  # the rights of the first version
+ON_A_FILE = 0b111  # those of them that a rule for a file, not a folder, may name
 
 
 def version() -> int:
@@ -19,7 +21,7 @@ def version() -> int:
         return 0
 
 
-def restrict(writable: tuple[str, ...] = ("/tmp", "/dev")) -> bool:
+def restrict(folders: Iterable[str], files: Iterable[str]) -> bool:
     """Allow reading everywhere (the mounts decide what there is), writing only where named."""
     if not version():
         return False
@@ -28,8 +30,11 @@ def restrict(writable: tuple[str, ...] = ("/tmp", "/dev")) -> bool:
         CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
     )
     try:
-        for path, rights in [("/", READ), *((path, EVERYTHING) for path in writable)]:
-            _allow(rules, path, rights)
+        _allow(rules, "/", READ)
+        for folder in folders:
+            _allow(rules, folder, EVERYTHING)
+        for file in files:
+            _allow(rules, file, ON_A_FILE)
         syscall(RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint32(0))
     finally:
         os.close(rules)
