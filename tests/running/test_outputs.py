@@ -17,7 +17,8 @@ def shown(**data: str) -> dict | None:
 def test_markup_and_scripts_are_left_out_and_the_text_beside_them_stays(kind):
     kept = shown(**{kind: "<script>1</script>", "text_plain": "a figure"})
     assert kept["data"] == {"text/plain": "a figure"} and kept["metadata"] == {}
-    assert shown(**{kind: "<script>1</script>"}) is None
+    for text in ("<script>1</script>", "words that could be a picture"):
+        assert shown(**{kind: text}) is None
 
 
 def test_a_picture_that_would_end_its_attribute_is_no_picture():
