@@ -64,6 +64,20 @@ def test_graded_it_returns_a_plain_float_and_never_raises(graded, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_card_that_cannot_be_drawn_costs_no_points_and_is_told_as_text(
+    graded, monkeypatch, capsys
+):
+    import IPython
+
+    def breaks(*_, **__):
+        raise OSError("no room for a picture")
+
+    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    monkeypatch.setattr("IPython.display.display", breaks)
+    assert cell(LINE.format("softmax", 30), softmax=warm_up.softmax) == 30
+    assert capsys.readouterr().out.startswith("softmax: correct, 30 of 30 points")
+
+
 def test_graded_the_points_of_the_cell_are_shared_out(graded):
     full = cell(LINE.format("softmax", 30), softmax=without_maximum)
     assert cell(LINE.format("softmax", 3), softmax=without_maximum) == pytest.approx(full / 10)

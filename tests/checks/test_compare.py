@@ -149,6 +149,17 @@ def test_a_gradient_that_cancels_to_zero_is_measured_against_the_others():
     assert "the gradient of b" in difference(expected, got).text
 
 
+def test_where_every_gradient_is_zero_in_theory_rounding_costs_nothing():
+    """The gradient of a bias before a softmax, say: noise of any sign and size below 1e-7."""
+    noise = torch.tensor([3e-8, -2e-8, 1e-8])
+    for key, expected, got in (
+        ("gradients", [noise], [-noise]),
+        ("parameter gradients", {"b": noise}, {"b": torch.zeros(3)}),
+    ):
+        assert difference({key: expected}, {key: got}) is None
+    assert difference({"gradients": [noise]}, {"gradients": [noise + 1e-3]}) is not None
+
+
 def test_a_result_is_measured_against_itself_only():
     expected = {"result": torch.full((3,), 1e-4), "other": 100 * X}
     assert difference(expected, {**expected, "result": torch.full((3,), 2e-4)}) is not None

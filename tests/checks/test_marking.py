@@ -250,6 +250,21 @@ def test_a_layer_that_needs_no_help_is_marked_without_it():
     assert mark(MULTI_HEAD, "MultiHeadAttention", own).with_reference == []
 
 
+def test_an_earlier_answer_is_put_right_only_where_the_reference_reads_it_too():
+    """Merging needs no split: who merges by splitting leans on an answer of their own choice."""
+    source = """
+def merge_heads(x):
+    split_heads(x, 1)
+    return x.transpose(-3, -2).flatten(-2)
+"""
+    own = {"split_heads": multi_head.split_heads}
+    exec(source, own)
+    assert mark(MULTI_HEAD, "merge_heads", own).passed
+    own["split_heads"] = unwritten
+    result = mark(MULTI_HEAD, "merge_heads", own)
+    assert result.score == 0 and result.with_reference == []
+
+
 def test_an_empty_layer_over_right_earlier_answers_gets_nothing():
     own = {**vars(multi_head), "MultiHeadAttention": empty_layer()}
     result = mark(MULTI_HEAD, "MultiHeadAttention", own)
@@ -452,6 +467,23 @@ def test_of_a_hidden_case_no_number_is_told_and_an_example_is_drawn_in_public():
 
 def results(seen: Any) -> list[float]:
     return seen["result"].flatten().tolist() if isinstance(seen, dict) else []
+
+
+def test_inputs_drawn_from_the_seed_are_called_secret_and_no_others():
+    told: dict[bool, list] = {True: [], False: []}
+
+    class Noting(Here):
+        def observe(self, probe, inputs, likely=None, secret=False):
+            told[secret].append(inputs)
+            return super().observe(probe, inputs, likely, secret)
+
+    own = Noting(dict(vars(warm_up)))
+    keys = [run.key for run in runs(WARM_UP["softmax"], own, "a secret seed")]
+    drawn = [key for key in keys if "a secret seed" in key]
+    assert len(told[True]) == len(drawn) == 3 * len(told[False]) > 0
+    told[True].clear()
+    list(runs(WARM_UP["softmax"], own, None))
+    assert told[True] == []
 
 
 def test_where_no_public_draw_fails_that_is_said(monkeypatch):

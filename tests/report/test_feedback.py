@@ -13,6 +13,7 @@ from autograder.report.written import rendered
 from autograder.running.side_by_side import SideBySide
 
 WRITTEN = "why_subtract"
+RAW = "<script>alert('raw')</script>"  # a raw cell goes into a page as it stands
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,7 @@ def course(tmp_path_factory) -> Course:
     broken = honest()
     cell(broken, "softmax")["source"] = "def softmax(x, dim)\n    return x"
     cell(broken, "which_line")["source"] = "which_line = c"
+    broken["cells"].append({"cell_type": "raw", "source": RAW, "metadata": {}})
     for student, work in {"ada": honest(), "bob": broken, "cy": plain(released())}.items():
         folder = course.path("submitted", student, LESSON)
         folder.mkdir(parents=True)
@@ -79,6 +81,11 @@ def test_a_cell_that_did_not_run_is_told_with_its_error(course):
     assert "did not run to its end. SyntaxError, line 1: expected &#x27;:&#x27;" in text
     assert "did not run to its end. NameError, line 1: name &#x27;c&#x27; is not defined" in text
     assert page(course, "cy").count("not answered yet") == len(load(LESSON).exercises)
+
+
+def test_a_raw_cell_is_left_out_of_the_page(course):
+    assert RAW in course.path("autograded", "bob", LESSON).joinpath(f"{LESSON}.ipynb").read_text()
+    assert "alert('raw')" not in page(course, "bob")
 
 
 @pytest.mark.parametrize(

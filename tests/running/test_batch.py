@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -11,7 +12,7 @@ from autograder.course.course import init
 from autograder.course.sample import answered
 from autograder.errors import WallError
 from autograder.running import batch
-from autograder.running.runner import Job, Ran, Settings, kept, place
+from autograder.running.runner import Job, Ran, Settings, keep, kept, place
 from autograder.wall import wall as start
 from autograder.wall.wall import Door
 from autograder.wall.within.confine import Limits
@@ -69,6 +70,19 @@ def test_what_is_kept_is_not_run_again(done, tmp_path, monkeypatch):
     monkeypatch.setattr(batch, "run_job", refuse)
     again = batch.run_jobs(map(job, "abcd"), tmp_path, 2, NoWall())
     assert {work.settings.seed: ran for work, ran in again} == dict.fromkeys("abcd", True)
+
+
+def test_a_result_counts_only_when_it_is_written_whole(tmp_path, monkeypatch):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        keep(tmp_path, job("a"), Ran())
+    monkeypatch.undo()
+    assert not place(tmp_path, job("a").key).exists()
+    keep(tmp_path, job("a"), Ran(deaths={"cell": "a"}))
+    assert kept(place(tmp_path, job("a").key)).deaths == {"cell": "a"}
 
 
 def test_jobs_are_taken_a_few_at_a_time(tmp_path, monkeypatch):

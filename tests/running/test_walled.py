@@ -7,6 +7,7 @@ import pytest
 from submissions import LESSON
 
 from autograder.checks.cells import Check, check_text
+from autograder.errors import WallError
 from autograder.running import walled
 from autograder.running.walled import MAX_CARD, UNMARKED, checked
 from autograder.wall.session import CRASHED
@@ -55,6 +56,15 @@ def test_a_card_that_quotes_far_too_much_is_not_shown_and_gives_nothing(marked, 
     assert shown["text"] == UNMARKED and points["data"]["text/plain"] == "0.0"
     assert session.death == CRASHED
     assert len(json.dumps(shown)) < 1000
+
+
+def test_a_wall_that_breaks_while_marking_is_no_wrong_answer(monkeypatch):
+    def gone(*_):
+        raise WallError("The process behind the wall is gone.")
+
+    monkeypatch.setattr(walled, "mark", gone)
+    with pytest.raises(WallError):  # whoever runs the job builds another, and marks again
+        checked(check_cell(), Quiet(), LESSON, "seed")
 
 
 def test_a_check_of_another_lesson_gives_nothing(marked):

@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.errors import WallError
+from autograder.lessons import load
 from autograder.repository import order
 from autograder.wall import furnish
 from autograder.wall.furnish import CARRIED, hidden_modules
@@ -16,6 +17,19 @@ def test_no_answer_of_this_or_a_later_lesson_lies_behind_the_wall(lesson, tmp_pa
     for module in hidden_modules(lesson):
         assert not list((inside / "solutions").rglob(f"{module}.py")), module
     assert not (inside / "solutions" / "experiments").exists()
+
+
+@pytest.mark.parametrize("lesson", order())
+def test_the_modules_that_this_and_later_lessons_are_checked_against_are_hidden(lesson):
+    """Told by the checks' own references, not by the exercise files that hiding goes by."""
+    at = order().index(lesson)
+    earlier = set().union(*map(checked_against, order()[:at]))
+    for later in order()[at:]:
+        assert checked_against(later) - earlier <= hidden_modules(lesson), later
+
+
+def checked_against(lesson: str) -> set[str]:
+    return {e.module.__name__.removeprefix("solutions.") for e in load(lesson).exercises}
 
 
 def test_no_check_lies_behind_the_wall(tmp_path):

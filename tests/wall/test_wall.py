@@ -4,6 +4,7 @@ All that is hostile here runs behind the wall only, touches only loopback addres
 and every loop in it is bounded.
 """
 
+import socket
 import struct
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from autograder.seam.probe import call, observe
 from autograder.seam.wire import Died, Raised
 from autograder.wall.furnish import hidden_modules
 from autograder.wall.session import CRASHED, TIMED_OUT, Session
-from autograder.wall.wall import Wall, why_not
+from autograder.wall.wall import Wall, bwrap, python, why_not
 from solutions import COURSE
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
@@ -27,8 +28,10 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_
 
 @pytest.fixture(scope="module")
 def wall():
-    with Wall("multi_head") as made:
-        yield made
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTOGRADER_SEED", "what the grader's own environment may hold")
+        with Wall("multi_head") as made:
+            yield made
 
 
 @pytest.fixture
@@ -106,6 +109,48 @@ def test_this_lessons_answers_and_the_checks_are_not_there(session):
 def test_what_is_forbidden_fails(session, code, wanted):
     found = printed(session, code)
     assert found == wanted if wanted else "?" not in found
+
+
+def test_the_outer_wall_alone_has_no_network_either(tmp_path):
+    """One mistake in the inner wall must not be enough: the zygote too reaches nobody."""
+    code = "import socket, sys\nsocket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        here = subprocess.run([sys.executable, "-c", code, port], timeout=60)
+        command = [*bwrap(tmp_path), python(), "-c", code, port]
+        behind = subprocess.run(command, capture_output=True, text=True, timeout=60, env={})
+    assert here.returncode == 0
+    assert behind.returncode == 1
+    assert "Error" in behind.stderr.splitlines()[-1] and "socket" in behind.stderr
+
+
+CAPABILITIES = """\
+import ctypes
+header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+assert ctypes.CDLL(None).capget(header, sets) == 0
+print(list(sets))
+"""
+
+
+def test_the_code_has_no_capability_not_even_in_a_world_of_its_own(session):
+    assert printed(session, CAPABILITIES) == str([0] * 6)
+
+
+OPEN = """\
+import os, stat
+found = []
+for fd in range(4096):
+    try:
+        kind = os.fstat(fd)
+    except OSError:
+        continue
+    found.append("socket" if stat.S_ISSOCK(kind.st_mode) else os.major(kind.st_rdev))
+print(found)
+"""
+
+
+def test_one_socket_is_all_the_code_has_open_besides_nothing(session):
+    assert printed(session, OPEN) == "[1, 1, 1, 'socket']"  # 1 is the kernel's /dev/null
 
 
 def test_a_fork_bomb_runs_into_its_limit_and_leaves_nothing(session):
