@@ -103,8 +103,8 @@ def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]
     """Give every released cell at most one submitted cell; the best of several, else the last."""
     for wanted in source.cells:
         free = [f for f in found if f.role is None]
-        ranks = {i: _rank(f, wanted) for i, f in enumerate(free)}
-        ranks = {i: rank for i, rank in ranks.items() if rank is not None}
+        each = {i: _rank(f, wanted) for i, f in enumerate(free)}
+        ranks = {i: rank for i, rank in each.items() if rank is not None}
         if not ranks:
             continue
         best = max(ranks, key=lambda i: (ranks[i], i))

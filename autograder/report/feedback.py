@@ -6,6 +6,7 @@ names `harmless_markdown`), is text, pictures and tables: no script, no frame, n
 
 import multiprocessing
 import re
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, lru_cache
 
@@ -53,7 +54,8 @@ def _allowed(tag: str, name: str, value: str) -> bool:
 @cache
 def _cleaner() -> bleach.Cleaner:
     protocols = {"http", "https", "mailto", "data"}
-    return bleach.Cleaner(TAGS, {"*": _allowed}, protocols)  # other tags are shown as text
+    attributes: dict[str, Callable[[str, str, str], bool]] = {"*": _allowed}
+    return bleach.Cleaner(TAGS, attributes, protocols)  # other tags are shown as text
 
 
 def _rendered(source: str, attachments: dict) -> str:
@@ -81,7 +83,8 @@ class Grades(GetGrades):
     """
 
     def preprocess(self, nb, resources: dict):
-        resources["nbgrader"]["graded"] = self.found = []
+        self.found: list[tuple[str, float | None]] = []
+        resources["nbgrader"]["graded"] = self.found
         return super().preprocess(nb, resources)
 
     def _get_score(self, cell, resources: dict) -> None:

@@ -25,12 +25,12 @@ def harmless(output: dict[str, Any]) -> dict | None:
     if kind == "stream":
         return stream(text_of(output.get("text", ""))) if output.get("name") == "stdout" else None
     if kind in ("display_data", "execute_result"):
-        data = output.get("data") if type(output.get("data")) is dict else {}
+        data: Any = output.get("data") if type(output.get("data")) is dict else {}
         kept = {k: text_of(v) for k, v in data.items() if k in SHOWN and type(v) is str}
         kept = {k: v for k, v in kept.items() if k == "text/plain" or PICTURE.fullmatch(v)}
         return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
     if kind == "error":
-        lines = output.get("traceback") if type(output.get("traceback")) is list else []
+        lines: Any = output.get("traceback") if type(output.get("traceback")) is list else []
         return {
             "output_type": "error",
             "ename": text_of(output.get("ename"))[:200],
@@ -47,7 +47,8 @@ def text_of(value: Any) -> str:
 
 def bounded(outputs: list[dict]) -> list[dict]:
     """Cut outputs off at a size; the bounds on the learner's side can be patched away there."""
-    kept, room = [], MAX_SHOWN
+    kept: list[dict] = []
+    room = MAX_SHOWN
     for output in outputs:
         room -= len(json.dumps(output))
         if room < 0:
