@@ -47,6 +47,7 @@ screenshots: .venv/ready ## Take the pictures of the README anew
 lint: .venv/ready
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
 
 test: .venv/ready lint train ## Everything that must hold before a change lands
 	$(PYTHON) book/machinery/build.py --strict

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # An optional package of jsonschema's that builds a grammar for two seconds when it is imported; it
 # would check web addresses in a schema, and a notebook's schema asks for none.
-sys.modules.setdefault("rfc3987_syntax", None)
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type] # None: do not import it
 
 EPILOG = """\
 a course from first to last:
@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _limits(parser: argparse.ArgumentParser) -> None:
-    some = {"type": _at_least_one, "metavar": "N"}
+    some: dict[str, Any] = {"type": _at_least_one, "metavar": "N"}
     parser.add_argument("--timeout", default=30, help="seconds for a cell (30)", **some)
     parser.add_argument("--total", default=300, help="seconds for a notebook (300)", **some)
     parser.add_argument("--jobs", help="how many notebooks at a time (the cores)", **some)

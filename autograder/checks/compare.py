@@ -56,8 +56,8 @@ def difference(
     if isinstance(expected, list | tuple):
         return _different_list(expected, got, where, floor)
     if isinstance(expected, float):
-        pair = (torch.tensor(v, dtype=torch.float64) for v in (expected, got))
-        found = _different_values(*pair, where, 1e-6, floor)
+        a, b = (torch.tensor(v, dtype=torch.float64) for v in (expected, got))
+        found = _different_values(a, b, where, 1e-6, floor)
         return found and Difference(found.text, found.size, expected, got)
     if expected != got:
         return Difference(f"{where} should be {expected!r}, yours is {got!r}"[:400])
@@ -98,7 +98,8 @@ def _different_tensor(expected: Tensor, got: Tensor, where: str, floor: float) -
         wanted, found = (str(t.dtype).removeprefix("torch.") for t in (expected, got))
         return Difference(f"{where} should be of dtype {wanted}, yours is {found}")
     if expected.is_complex():
-        return _different_tensor(*map(torch.view_as_real, (expected, got)), where, floor)
+        a, b = torch.view_as_real(expected), torch.view_as_real(got)
+        return _different_tensor(a, b, where, floor)
     if expected.is_floating_point():
         return _different_values(expected, got, where, TOLERANCE[expected.dtype], floor)
     wrong = expected != got
@@ -145,7 +146,9 @@ def _non_finite(x: Tensor) -> Tensor:
     return x.isnan().int() + 2 * x.isposinf().int() + 3 * x.isneginf().int()
 
 
-def _non_finite_text(expected, got, odd, odd_got, where: str) -> str:
+def _non_finite_text(
+    expected: Tensor, got: Tensor, odd: Tensor, odd_got: Tensor, where: str
+) -> str:
     at = _first(odd != odd_got)
     wanted, found = _numbers(expected[at], got[at])
     return f"{where} is {found} at {_place(at)}, where {wanted} was expected"
@@ -175,7 +178,7 @@ def _numbers(expected: Tensor, got: Tensor) -> tuple[str, str]:
     pair = expected.item(), got.item()
     if not isinstance(pair[0], float):
         return str(pair[0]), str(pair[1])
-    texts = [tuple(f"{value:.{digits}g}" for value in pair) for digits in (5, 8, 12, 17)]
+    texts = [(f"{pair[0]:.{n}g}", f"{pair[1]:.{n}g}") for n in (5, 8, 12, 17)]
     return next((t for t in texts if t[0] != t[1]), texts[0])
 
 
@@ -225,7 +228,9 @@ def _key_name(key: Any, where: str) -> str:
     )
 
 
-def _different_list(expected, got, where: str, floor: float) -> Difference | None:
+def _different_list(
+    expected: list | tuple, got: list | tuple, where: str, floor: float
+) -> Difference | None:
     if len(expected) != len(got):
         return Difference(f"{where} should have {len(expected)} entries, yours has {len(got)}")
     for i, (a, b) in enumerate(zip(expected, got, strict=True)):

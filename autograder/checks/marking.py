@@ -158,7 +158,14 @@ def _letter(answer: Any) -> str | None:
     return answer.strip().lower() if isinstance(answer, str) else None
 
 
-def _lettered(lesson, question, answer: Any, right: str, measured: dict, whose: str) -> Result:
+def _lettered(
+    lesson: Lesson,
+    question: Choice | Conclusion,
+    answer: Any,
+    right: str,
+    measured: dict,
+    whose: str,
+) -> Result:
     letter = _letter(answer)
     if letter not in question.answers:
         letters = ", ".join(repr(k) for k in question.answers)
@@ -270,7 +277,8 @@ def _mark_with_reference(
     used = [n for n in exercise.uses(earlier) if isinstance(lesson[n], Exercise)]
     if not used:
         return first, done
-    with code.replaced({n: lesson[n].reference for n in used}, exercise.name):
+    references = {e.name: e.reference for e in lesson.exercises if e.name in used}
+    with code.replaced(references, exercise.name):
         again, done_again = _mark_exercise(lesson, exercise, code, seeds)
     if again.score < first.score:
         return first, done

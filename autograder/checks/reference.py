@@ -67,7 +67,8 @@ def _expected(key: tuple, exercise: Exercise, case: Case, inputs: tuple) -> Seen
     if key not in _KEPT:
         seen = observe_packed(vars(exercise.module), case.probe, packed(inputs))
         _KEPT[key] = Seen(seen, unpacked(seen))
-    return _KEPT[key]
+    expected: Seen = _KEPT[key]
+    return expected
 
 
 def slip_answer(key: tuple, own: dict, case: Case, inputs: tuple) -> Any:
@@ -77,8 +78,11 @@ def slip_answer(key: tuple, own: dict, case: Case, inputs: tuple) -> Any:
     return _KEPT[key]
 
 
-def reference_result(question: Conclusion, elsewhere: Code | None = None) -> dict:
-    """Run an experiment with the reference, once per process; `elsewhere` if that works there."""
+def reference_result(question: Conclusion, elsewhere: Code | None = None) -> Any:
+    """Run an experiment with the reference, once per process; `elsewhere` if that works there.
+
+    Return what it measured, a dict, or how it failed (`Raised`).
+    """
     key = ("conclusion", question.name, question.probe.__module__)
     if key not in _KEPT:
         own = {m.__name__: m for m in question.measures}

@@ -23,7 +23,7 @@ NO_EXAMPLE = f"No public example of this was found in {TRIES} draws."
 
 
 def is_hidden(run: Run) -> bool:
-    return run.seed != VISIBLE
+    return bool(run.seed != VISIBLE)
 
 
 def told(run: Run, found: Difference) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 @dataclass(frozen=True)
 class Slip:
@@ -45,6 +47,7 @@ def _patched(slips: tuple[Slip, ...]) -> dict[str, Any]:
 
 @cache
 def source_of(module: ModuleType) -> str:
+    assert module.__file__ is not None, f"{module.__name__} was not read from a file"
     return Path(module.__file__).read_text(encoding="utf-8")
 
 
@@ -75,7 +78,8 @@ def span(source: str, qualname: str) -> tuple[int, int]:
     """Return the first line (from 0) of a function or class, and the line after its last."""
     nodes = ast.parse(source).body
     for part in qualname.split("."):
-        node = next(n for n in nodes if getattr(n, "name", None) == part)
+        node = next(n for n in nodes if isinstance(n, DEFINITIONS) and n.name == part)
         nodes = node.body
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    assert node.end_lineno is not None  # it was parsed from a text
     return first - 1, node.end_lineno

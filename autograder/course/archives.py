@@ -44,11 +44,11 @@ def too_many(data: bytes) -> bool:
 def _any_version():
     """Have zipfile list members made for a newer unzip; reading such a one costs a note."""
     before = zipfile.MAX_EXTRACT_VERSION
-    zipfile.MAX_EXTRACT_VERSION = 255
+    zipfile.MAX_EXTRACT_VERSION = 255  # type: ignore[misc] # final to the stubs only
     try:
         yield
     finally:
-        zipfile.MAX_EXTRACT_VERSION = before
+        zipfile.MAX_EXTRACT_VERSION = before  # type: ignore[misc]
 
 
 def _mended(data: bytes) -> tuple[bytes, int]:

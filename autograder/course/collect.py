@@ -36,7 +36,8 @@ def gather(
     course: Course, paths: list[Path], class_list: Path | None = None, dry_run: bool = False
 ) -> Harvest:
     """Collect, or with `dry_run` only say what would be; a class list is kept in the course."""
-    harvest, versions = Harvest(), {}
+    harvest = Harvest()
+    versions: dict[tuple[str, str], list[Work]] = {}
     lessons, record, deadlines = course.lessons, read_record(course), read_deadlines(course)
     roster = kept_roster(course)
     if class_list:
@@ -67,7 +68,7 @@ def gather(
         for student in met:  # a row in every table, with or without a notebook
             (course.root / "submitted" / student).mkdir(parents=True, exist_ok=True)
         write_record(course, record)
-        if class_list:
+        if class_list and roster is not None:
             keep_roster(course, roster)
     return harvest
 

@@ -60,9 +60,9 @@ def init(root: Path, lessons: list[str] | None = None) -> "Course":
         (root / CONFIG).write_text(CONFIG_TEXT, encoding="utf-8")
     course = Course(root)
     for lesson in lessons or order():
-        folder = root / "source" / lesson
-        folder.mkdir(exist_ok=True)
-        notebooks.write(notebooks.author(lesson), folder / f"{lesson}.ipynb")
+        source = root / "source" / lesson
+        source.mkdir(exist_ok=True)
+        notebooks.write(notebooks.author(lesson), source / f"{lesson}.ipynb")
     course.gradebook().close()  # makes the file
     return course
 

@@ -48,16 +48,20 @@ class Deadlines:
         due = self.due.get(lesson)
         if due is None:
             return None
+        return self._moment(due, extra_days)
+
+    def _moment(self, due: datetime, extra_days: float) -> datetime:
         return self.aware(due + timedelta(days=extra_days)).astimezone(UTC)
 
     def days_late(self, lesson: str, when: datetime, extra_days: float = 0.0) -> int:
         """Count the days begun since the deadline: 0 if it was kept, or within the grace."""
-        if not self.due.get(lesson) or when <= self.deadline(lesson, extra_days) + self.grace:
+        due = self.due.get(lesson)
+        if due is None or when <= self._moment(due, extra_days) + self.grace:
             return 0
-        days = max(1, (when - self.deadline(lesson, extra_days)).days)
-        while when > self.deadline(lesson, extra_days + days):
+        days = max(1, (when - self._moment(due, extra_days)).days)
+        while when > self._moment(due, extra_days + days):
             days += 1
-        while days > 1 and when <= self.deadline(lesson, extra_days + days - 1):
+        while days > 1 and when <= self._moment(due, extra_days + days - 1):
             days -= 1
         return days
 

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
@@ -45,7 +46,7 @@ class OneGradebook(Gradebook):
 def one_gradebook(course: Course) -> Iterator[OneGradebook]:
     """Have nbgrader's steps use one gradebook for as long as this lasts."""
     gradebook = OneGradebook(course)
-    openers = [importlib.import_module(name) for name in OPENERS]
+    openers: list[Any] = [importlib.import_module(name) for name in OPENERS]
     try:
         for module in openers:
             module.Gradebook = lambda *_, **__: gradebook

@@ -90,7 +90,7 @@ def settle(course: Course, lesson: str, gradebook) -> None:
             submission.timestamp = when.astimezone(UTC).replace(tzinfo=None)
         extra = lateness.extra_days(student, lesson)
         own = lateness.deadlines.deadline(lesson, extra)
-        submission.extension = own - due if extra else None
+        submission.extension = own - due if own and extra else None
         days = lateness.late(student, lesson).days
         for notebook in submission.notebooks:
             cost = lateness.deadlines.taken_off(notebook.score or 0.0, days)

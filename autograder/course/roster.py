@@ -104,8 +104,8 @@ def _orders(name: str) -> list[str]:
     last, comma, first = name.partition(",")
     if comma:
         return [name, f"{first} {last}"]
-    *first, last = name.split() or [""]
-    return [name, f"{last} {' '.join(first)}"]
+    *given, family = name.split() or [""]
+    return [name, f"{family} {' '.join(given)}"]
 
 
 def _tails(name: str) -> list[str]:
@@ -184,7 +184,9 @@ def _told_apart(people: list[Person], path: Path) -> list[Person]:
                 raise CourseError(
                     f"{path}: two or more are {person.key}, and nothing tells them apart."
                 )
-            person = replace(person, key=clean(f"{person.key}_{others[0]}"))
+            key = clean(f"{person.key}_{others[0]}")
+            assert key is not None  # it begins with one that is clean
+            person = replace(person, key=key)
         made.append(person)
     return made
 

@@ -17,9 +17,9 @@ def lines(harvest: Harvest, everything: bool = True) -> list[str]:
         rows.append(("doubtful", work.student or "?", work.lesson or "?", path, work.doubt))
     for student, lesson in harvest.missing:
         rows.append(("missing", student, lesson, "", "in the roster, and nothing came"))
-    rows = [[shown(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    return ["  ".join(_padded(row, widths)).rstrip() for row in rows]
+    cells = [[shown(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(4)]
+    return ["  ".join(_padded(row, widths)).rstrip() for row in cells]
 
 
 def _padded(row: list[str], widths: list[int]) -> list[str]:

@@ -49,6 +49,7 @@ def newest(
 
 def notebook(course: Course, work: Work):
     """Return where a work's notebook lies in the course."""
+    assert work.student and work.lesson  # only such works are taken
     return course.path("submitted", work.student, work.lesson) / f"{work.lesson}.ipynb"
 
 

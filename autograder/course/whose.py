@@ -80,20 +80,26 @@ def _numbered(works: list[Work], notes: list[str]) -> list[Work]:
             "and may be others in every assignment. A roster would know them: --roster."
         )
     return [
-        replace(w, student=clean(f"{w.student}_{w.label.number}"))
-        if (w.label.at.parent, w.student) in shared
+        replace(w, student=clean(f"{w.student}_{_label(w).number}"))
+        if (_label(w).at.parent, w.student) in shared
         else w
         for w in works
     ]
+
+
+def _label(work: Work) -> Label:
+    """Return what a platform wrote about a work that came from one."""
+    assert work.label is not None
+    return work.label
 
 
 def _namesakes(works: list[Work]) -> dict[tuple[PurePosixPath, str | None], set[str]]:
     """Return the names under which one lesson was handed in by several of a platform's numbers."""
     lessons: dict[tuple, dict[str, set]] = {}
     for work in works:
-        if work.label.number:
-            numbers = lessons.setdefault((work.label.at.parent, work.student), {})
-            numbers.setdefault(work.label.number, set()).add(work.lesson)
+        if number := _label(work).number:
+            numbers = lessons.setdefault((_label(work).at.parent, work.student), {})
+            numbers.setdefault(number, set()).add(work.lesson)
     found = {}
     for key, numbers in lessons.items():
         known = [lesson for of in numbers.values() for lesson in (of - {None} or {None})]
@@ -112,10 +118,11 @@ def kept_apart(downloads: list[list[Work]], notes: list[str]) -> list[list[Work]
     for (student, _), found in sources.items():
         if len(several := innermost(found)) > 1:
             shared.setdefault(student, set()).update(several)
-    names: dict[tuple[str, PurePosixPath], str] = {}
+    names: dict[tuple[str | None, PurePosixPath], str] = {}
     for student, several in shared.items():
         plain = [clean(str(source)) for source in several]  # "doe/monday": doe_monday
         for source, name in zip(several, plain, strict=True):
+            assert name is not None  # the learner's name, which is not empty, is a part of it
             # not a running number: it would be another one when others hand in
             twice = f"_{code(str(source))}" if plain.count(name) > 1 else ""
             names[student, source] = name + twice

@@ -26,7 +26,7 @@ def notebook_scores(notebook: Any) -> dict[str, Any]:
                 is_value = isinstance(last, ast.Expr)
                 body = ast.Module(lines if is_value else [*lines, last], [])
                 exec(compile(body, cell.id, "exec"), own)
-                if is_value:
+                if isinstance(last, ast.Expr):
                     returned = eval(compile(ast.Expression(last.value), cell.id, "eval"), own)
             if is_check(cell):
                 earned[question_of(cell.metadata.nbgrader.grade_id)] = returned

@@ -120,9 +120,9 @@ def faults(probe: Callable) -> list[str]:
         return ["is no plain function, so it has no text to be sent behind the wall"]
     text = inspect.getsource(probe)
     try:
-        names = symtable.symtable(text, "a probe", "exec").get_identifiers()
+        names = set(symtable.symtable(text, "a probe", "exec").get_identifiers())
     except SyntaxError:
-        names = ()
+        names = set()
     if probe.__name__ not in names or probe.__closure__:
         return ["is written inside something else; put it at the top level of its file"]
     return [
@@ -154,8 +154,8 @@ def raising(exercise: Exercise, seed: str | None) -> list[tuple[str, str]]:
     wrong: dict[str, str] = {}
     for about, value in seen:
         if isinstance(value, Raised):
-            error = f"{value.type_name}: {value.text}".splitlines()[0]
-            wrong[about] = f"the reference itself raises in {about!r}{on}: {error}"
+            said = f"{value.type_name}: {value.text}".splitlines()[0]
+            wrong[about] = f"the reference itself raises in {about!r}{on}: {said}"
     return list(wrong.items())
 
 

@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from autograder.checks.marking import differences, runs
 from autograder.checks.question import Exercise
 from autograder.checks.slips import run_source, source_of
 
 SECONDS = 5  # a mutant that loops is stopped after this long, and counts as noticed
-OPERATORS = {
+Exchange = dict[type[ast.AST], type[ast.AST]]  # one kind of node for another
+OPERATORS: Exchange = {
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
     **{ast.MatMult: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult},
     **{ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.And: ast.Or, ast.Or: ast.And},
@@ -26,7 +28,7 @@ OPERATORS = {
     **{ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Lt: ast.LtE, ast.LtE: ast.Lt},
     **{ast.Gt: ast.GtE, ast.GtE: ast.Gt},
 }
-SIDES = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+SIDES: Exchange = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 ONE_WAY = (ast.Sub, ast.Div, ast.MatMult, ast.FloorDiv, ast.Mod, ast.Pow)
 SYMMETRIC = ("transpose", "swapaxes", "swapdims", "maximum", "minimum")
 SHOWN = (ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.BoolOp, ast.IfExp, ast.stmt)
@@ -102,7 +104,9 @@ class _Place:
 def _functions(tree: ast.Module, qualname: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     nodes = tree.body
     for part in qualname.split("."):
-        node = next(n for n in nodes if getattr(n, "name", None) == part)
+        node = next(
+            n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == part
+        )
         nodes = node.body
     if isinstance(node, ast.ClassDef):
         for method in node.body:
@@ -149,8 +153,9 @@ def _line(text: str) -> str:
 
 
 def _is_negative(node: ast.AST) -> bool:
-    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-    return negated and isinstance(node.operand, ast.Constant)
+    if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub):
+        return False
+    return isinstance(node.operand, ast.Constant)
 
 
 def variants(node: ast.AST) -> list[ast.AST]:
@@ -161,8 +166,9 @@ def variants(node: ast.AST) -> list[ast.AST]:
         if isinstance(node.op, ONE_WAY):
             made.append(_with(node, left=node.right, right=node.left))
         made += [node.left, node.right]
-    elif _is_negative(node):
-        made = [ast.Constant(v) for v in _constants(-node.operand.value)]
+    elif isinstance(node, ast.UnaryOp) and _is_negative(node):
+        number: Any = node.operand  # a Constant
+        made = [ast.Constant(v) for v in _constants(-number.value)]
     elif isinstance(node, ast.UnaryOp):
         made = [node.operand]
     elif isinstance(node, ast.Constant):

@@ -32,9 +32,9 @@ class Report:
 
     def table(self) -> str:
         """Return one line per question, in columns."""
-        heads = ("points", "cases", "slips", "rejected", "named", "right", "accepted")
-        counts = ("points", *COUNTS[2:8])
-        heads, counts = (*heads, "mutants", "killed", "same"), (*counts, *COUNTS[8:])
+        checked = ("points", "cases", "slips", "rejected", "named", "right", "accepted")
+        heads = (*checked, "mutants", "killed", "same")
+        counts = ("points", *COUNTS[2:8], *COUNTS[8:])
         width = max(len(name) for name in [*self.rows, self.lesson])
         lines = [f"{self.lesson:<{width}} " + " ".join(f"{head:>8}" for head in heads)]
         for name, row in self.rows.items():

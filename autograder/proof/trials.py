@@ -121,7 +121,8 @@ def _verify_answers(report: Report, lesson: Lesson, question: Choice | Conclusio
     measured = getattr(question, "measures", [])
     right = question.right if isinstance(question, Choice) else reference_conclusion(question)
     own = {m.__name__: m for m in measured}
-    if measured:  # an experiment may take seconds: all letters are held against one run of it
+    # an experiment may take seconds: all letters are held against one run of it
+    if isinstance(question, Conclusion) and measured:
         result = observe(own, question.probe, question.inputs)
         once = functools.wraps(question.probe)(lambda own: result)
         question = dataclasses.replace(question, probe=once, inputs=())
@@ -155,6 +156,7 @@ def _load_alternatives(lesson: str) -> ModuleType | None:
     if not path.exists():
         return None
     spec = importlib.util.spec_from_file_location(f"alternatives_{lesson}", path)
+    assert spec is not None and spec.loader is not None  # the file is there, and is Python
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

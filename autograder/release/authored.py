@@ -169,7 +169,9 @@ def _answer_text(block: Block) -> str:
 
 @cache  # the experiment is run once, however many notebooks are made
 def _concluded(lesson: str, name: str) -> str:
-    return reference_conclusion(load(lesson)[name])
+    question = load(lesson)[name]
+    assert isinstance(question, Conclusion)
+    return reference_conclusion(question)
 
 
 def reference_conclusion(question: Conclusion) -> str:

@@ -20,7 +20,7 @@ def puzzle(lesson: str):
     for i in range(n_rows):
         for j in range(n_columns):
             axes.text(j, i, f"{table[i, j]:.2f}", ha="center", va="center", fontsize=9)
-    rows, columns = map(str, range(n_rows)), map(str, range(n_columns))
+    rows, columns = [str(i) for i in range(n_rows)], [str(j) for j in range(n_columns)]
     if made.sums:
         rows = [f"{i}   sum {s:.2f}" for i, s in enumerate(table.sum(1).tolist())]
         columns = [f"{j}\nsum {s:.2f}" for j, s in enumerate(table.sum(0).tolist())]
@@ -29,5 +29,5 @@ def puzzle(lesson: str):
     axes.set(title=made.title, xlabel=made.columns, ylabel=made.rows)
     axes.title.set_fontsize(10)
     # a fresh kernel shows a bare Figure as text until pyplot has drawn something
-    figure._repr_png_ = partial(png_of, figure)
+    figure._repr_png_ = partial(png_of, figure)  # type: ignore[attr-defined] # IPython asks for it
     return figure

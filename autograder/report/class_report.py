@@ -74,7 +74,7 @@ def _uncapped(course: Course, lesson: str) -> str:
 
 
 def _summary(found: list[Row], scored: list[Row]) -> str:
-    scores = sorted(row.score for row in scored)
+    scores = sorted(row.score for row in scored if row.score is not None)
     middle = (scores[(len(scores) - 1) // 2] + scores[len(scores) // 2]) / 2
     counts = {
         s: sum(row.status == s for row in found) for s in dict.fromkeys(r.status for r in found)
@@ -85,7 +85,8 @@ def _summary(found: list[Row], scored: list[Row]) -> str:
     )
     if waiting := sum(row.status == HUMAN for row in scored):
         text += f" ({waiting} with a written answer that nobody has marked yet)"
-    chart = histogram([row.score / row.max for row in scored], "distribution of scores")
+    shares = [row.score / row.max for row in scored if row.score is not None]
+    chart = histogram(shares, "distribution of scores")
     caption = "<figcaption>learners by share of points</figcaption>"
     return f"<p>{text}.<br>{listed}.</p><figure>{chart}{caption}</figure>"
 
@@ -116,10 +117,10 @@ def _questions_html(diagnoses: list[Diagnosis]) -> str:
         bar = meter(mean, f"{100 * mean:.0f} %")
         failed = [("no answer that runs", d.untried)] if d.untried else []
         failed += sorted(d.failed.items(), key=lambda item: (-item[1], item[0]))
-        failed = ", ".join(f"{escape(part)} {n}" for part, n in failed)
+        listed = ", ".join(f"{escape(part)} {n}" for part, n in failed)
         body.append(
             f"<tr><td><code>{escape(d.name)}</code></td><td class=number>{100 * mean:.0f} %</td>"
-            f"<td class=wide>{bar}</td><td>{failed or 'none'}</td></tr>"
+            f"<td class=wide>{bar}</td><td>{listed or 'none'}</td></tr>"
         )
     head = (
         "<tr><th>exercise</th><th>mean</th><th></th><th>parts that fail, and for how many</th></tr>"

@@ -6,6 +6,7 @@ A card is data from the learner's process: only names that the lesson knows are 
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import nbformat
 
@@ -66,7 +67,7 @@ def diagnose(course: Course, lesson: str, students: list[str]) -> list[Diagnosis
     return list(made.values())
 
 
-def _cards(path) -> dict[str, dict]:
+def _cards(path) -> dict[str, dict | None]:
     """Return the data of the card below each check."""
     found = {}
     for cell in nbformat.reader.reads(path.read_text(encoding="utf-8")).cells:  # we wrote it
@@ -83,14 +84,14 @@ def _count(diagnosis: Diagnosis, question, card: dict | None) -> None:
         diagnosis.unnamed += 1  # timed out, or crashed
         return
     parts = list(question.parts) if isinstance(question, Exercise) else [UNTRIED]
-    listed = card.get("parts") if isinstance(card.get("parts"), list) else []
+    listed: Any = card.get("parts") if isinstance(card.get("parts"), list) else []
     listed = [as_dict(part) for part in listed]
     failed = [
         p.get("name") for p in listed if not p.get("passed") and p.get("found") not in UNCOUNTED
     ]
     diagnosis.failed.update(name for name in parts if name in failed)
     diagnosis.untried += UNTRIED in failed and UNTRIED not in parts
-    slips = card.get("slips") if isinstance(card.get("slips"), list) else []
+    slips: Any = card.get("slips") if isinstance(card.get("slips"), list) else []
     known = {name for name in slips if isinstance(name, str) and name in slip_texts(question)}
     diagnosis.slips.update(known)
     diagnosis.unnamed += bool(failed) and not known

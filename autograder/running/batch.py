@@ -1,7 +1,7 @@
 """Run many submissions on this machine, several at a time; keep each result on disk as it comes."""
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
@@ -52,9 +52,11 @@ def run_jobs(
 
 def _one_pool(
     jobs: Iterable[Job], store: Path, n_jobs: int, wall: Wall
-) -> Iterator[tuple[Job, bool]]:
+) -> Generator[tuple[Job, bool], None, list[Job]]:
     """Give the jobs to processes, a few ahead; return those that failed, whatever the reason."""
-    jobs, running, lost = iter(jobs), {}, []
+    jobs = iter(jobs)
+    running: dict[Future[Ran], Job] = {}
+    lost: list[Job] = []
     crew: Crew | None = None
     try:
         while True:

@@ -10,10 +10,14 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.errors import CourseError, WallError
 from autograder.running.batch import run_job
 from autograder.running.runner import Job, Ran, Settings, cores, keep, place
+
+if TYPE_CHECKING:
+    from distributed import Client  # installed only where it is used
 
 CONNECT = 60  # seconds to reach the scheduler
 TRIES = 3  # how often a job is given to another worker when the one that ran it was lost
@@ -65,7 +69,7 @@ class Cluster:
                 yield from _gather(client, waiting, store, self.address)
 
 
-def _connect(address: str):
+def _connect(address: str) -> "Client":
     try:
         from distributed import Client
     except ImportError:
@@ -83,7 +87,9 @@ def _connect(address: str):
     return client
 
 
-def _gather(client, jobs: list[Job], store: Path, address: str) -> Iterator[tuple[Job, bool]]:
+def _gather(
+    client: "Client", jobs: list[Job], store: Path, address: str
+) -> Iterator[tuple[Job, bool]]:
     from distributed import as_completed
 
     running = {

@@ -11,7 +11,7 @@ import io
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -64,8 +64,8 @@ def describe(error: BaseException) -> Raised:
     """Say what was raised, with the part of the traceback that lies in the learner's code."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = {__file__}
-    frames = [f for f in frames if f.filename not in ours and "/torch/" not in f.filename]
-    lines = [f"line {f.lineno}, in {f.name}: {f.line}" for f in frames if f.line]
+    theirs = [f for f in frames if f.filename not in ours and "/torch/" not in f.filename]
+    lines = [f"line {f.lineno}, in {f.name}: {f.line}" for f in theirs if f.line]
     try:
         text = str(error)[:2000]
     except Exception:  # an exception of the learner's own whose text cannot be read
@@ -74,7 +74,7 @@ def describe(error: BaseException) -> Raised:
 
 
 @contextlib.contextmanager
-def quiet():
+def quiet() -> Iterator[None]:
     """Keep warnings and prints of the code under test out of the notebook, and torch's state.
 
     What a learner's cell changed globally (default dtype and device, gradient mode) is put right
@@ -103,7 +103,7 @@ def _on_cpu() -> contextlib.AbstractContextManager:
     return torch.device("cpu") if changed else contextlib.nullcontext()
 
 
-def push(tensor):
+def push(tensor: torch.Tensor) -> torch.Tensor:
     """Return what a result is pushed with when its gradient is asked for: no two numbers alike.
 
     The one helper of probes: they import it in their bodies, for this file is behind the wall too.
@@ -111,7 +111,12 @@ def push(tensor):
     return torch.cos(torch.arange(tensor.numel(), dtype=tensor.dtype)).reshape(tensor.shape)
 
 
-def call(own, name, args, kwargs=None, gradient=True):
+# The annotations of a probe are read where its text is: builtins are the only names there.
+
+
+def call(
+    own: object, name: str, args: list | tuple, kwargs: dict | None = None, gradient: bool = True
+) -> dict:
     """Call a function: its result, its tensor arguments as it left them, their gradients."""
     import torch
 
@@ -148,7 +153,14 @@ def call(own, name, args, kwargs=None, gradient=True):
     return seen
 
 
-def module(own, name, config, weights, args, kwargs=None):
+def module(
+    own: object,
+    name: str,
+    config: dict,
+    weights: dict,
+    args: list | tuple,
+    kwargs: dict | None = None,
+) -> dict:
     """Build a module, load its weights, run it: result, inputs as left, all gradients."""
     import torch
 
@@ -177,7 +189,7 @@ def module(own, name, config, weights, args, kwargs=None):
     named = dict(built.named_parameters())
     asked = [a for a in leaves if isinstance(a, torch.Tensor) and a.requires_grad]
     wanted = [*asked, *named.values()]
-    grads = [None for _ in wanted]
+    grads: list | tuple = [None for _ in wanted]
     try:
         if isinstance(result, torch.Tensor) and result.requires_grad:
             grads = torch.autograd.grad((result * push(result)).sum(), wanted, allow_unused=True)
@@ -188,7 +200,9 @@ def module(own, name, config, weights, args, kwargs=None):
     return seen
 
 
-def module_used_before(own, name, config, weights, first, second):
+def module_used_before(
+    own: object, name: str, config: dict, weights: dict, first: tuple, second: tuple
+) -> dict:
     """Run one layer twice, on other inputs: what it gives the second time."""
     layer = getattr(own, name)(**config)
     layer.load_state_dict(weights)
@@ -197,7 +211,7 @@ def module_used_before(own, name, config, weights, first, second):
     return {"result": layer(*second[0], **second[1])}
 
 
-def kind(own, name):
+def kind(own: object, name: str) -> str:
     """Say what stands under a name: "nothing", "class", "function" or the name of a type."""
     value = getattr(own, name, None)
     if value is None or value is ...:
@@ -207,12 +221,12 @@ def kind(own, name):
     return "function" if callable(value) else type(value).__name__
 
 
-def value(own, name):
+def value(own: object, name: str) -> object:
     """Read a name the learner bound, such as the letter of a chosen answer."""
     return getattr(own, name)
 
 
-def error_of(own, name):
+def error_of(own: object, name: str) -> str:
     """Say how the last cell that was to bind a name failed; nothing if no such cell was run."""
     import ast
     import linecache
@@ -227,12 +241,12 @@ def error_of(own, name):
         compile(cells[-1], "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except SyntaxError as error:
         return f"{type(error).__name__}, line {error.lineno}: {error.msg}"
-    error = getattr(sys, "last_value", None)
-    trace = getattr(error, "__traceback__", None)
+    last = getattr(sys, "last_value", None)
+    trace = getattr(last, "__traceback__", None)
     while trace is not None:
         lines = linecache.getlines(trace.tb_frame.f_code.co_filename)
         if "".join(lines).strip() == cells[-1].strip():
-            text = f": {error}" if str(error) else ""
-            return f"{type(error).__name__}, line {trace.tb_lineno}{text}"
+            text = f": {last}" if str(last) else ""
+            return f"{type(last).__name__}, line {trace.tb_lineno}{text}"
         trace = trace.tb_next
     return ""

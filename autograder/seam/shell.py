@@ -78,7 +78,9 @@ class Stream:
 
 
 class Publisher(DisplayPublisher):
-    def publish(self, data, metadata=None, source=None, **_: Any) -> None:
+    def publish(
+        self, data: dict, metadata: dict | None = None, source: str | None = None, **_: Any
+    ) -> None:
         self.shell.recorder.show("display_data", data, metadata)
 
     def clear_output(self, wait: bool = False) -> None:
@@ -89,7 +91,8 @@ class Hook(DisplayHook):
     def write_output_prompt(self) -> None:
         pass
 
-    def write_format_data(self, format_dict, md_dict=None) -> None:
+    def write_format_data(self, format_dict: dict, md_dict: dict | None = None) -> None:
+        assert self.shell is not None
         count = self.shell.execution_count
         self.shell.recorder.show("execute_result", format_dict, md_dict, execution_count=count)
 
@@ -112,7 +115,7 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui: str | None = None) -> None:
         pass
 
-    def _showtraceback(self, etype, evalue, stb) -> None:
+    def _showtraceback(self, etype: type, evalue: Any, stb: list[str]) -> None:
         text = str(evalue)[:2000]
         self.recorder.add(
             {

@@ -82,7 +82,7 @@ def packed(values: tuple) -> bytes:
     return values.packed if type(values) is Often else dumps(values)
 
 
-def loads(data: bytes) -> Any:
+def loads(data: bytes | bytearray) -> Any:
     """Read what `dumps` wrote; raise WireError for anything else."""
     try:
         (size,) = struct.unpack_from("<Q", data)
@@ -101,7 +101,7 @@ def loads(data: bytes) -> Any:
         raise WireError(f"not a message: {error}") from None
 
 
-def parsed(text: bytes, most: int = MAX_HEADER) -> Any:
+def parsed(text: bytes | bytearray, most: int = MAX_HEADER) -> Any:
     """Read JSON from an untrusted side, unless what it unfolds to could fill the memory."""
     if len(text) > most or sum(map(text.count, (b"[", b"{", b","))) > MAX_MARKS:
         raise WireError(f"more than {most / 1e6:.0f} MB of values, or too many of them")
@@ -188,12 +188,14 @@ def _pack_tensor(tensor: Tensor, parcel: _Parcel) -> Any:
     if dtype not in DTYPES or tensor.layout is not torch.strided or tensor.is_meta:
         return {"other": f"a {tensor.layout} tensor of {dtype} on {tensor.device}"}
     plain = tensor.detach().resolve_conj().resolve_neg().cpu()
-    order = sorted(range(plain.dim()), key=lambda axis: -plain.stride(axis))
-    if order == sorted(order) or not plain.permute(order).is_contiguous():
+    strides = plain.stride()
+    by_stride = sorted(range(plain.dim()), key=lambda axis: -strides[axis])
+    order: list[int] | None = by_stride
+    if by_stride == sorted(by_stride) or not plain.permute(by_stride).is_contiguous():
         order = None
         flat = plain.contiguous().reshape(-1)
     else:  # a transposed tensor stays one: code may work on one memory layout only
-        flat = plain.permute(order).reshape(-1)
+        flat = plain.permute(by_stride).reshape(-1)
     flat = flat.as_strided(flat.shape, (1,))  # a single number may claim any stride
     parcel.buffers.append(flat.view(torch.uint8).numpy().tobytes())
     sizes = plain.shape if order is None else plain.permute(order).shape

@@ -152,6 +152,7 @@ class Session:
     def _ask(self, **request: Any) -> dict:
         if self.sandbox is None:
             self._renew()
+        assert self.sandbox is not None
         return self.sandbox.ask(self._left(), **request)
 
     def _left(self) -> float:

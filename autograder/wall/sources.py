@@ -45,7 +45,7 @@ def _collect(module: str, name: str, hidden: set[str], pieces: dict, seen: set) 
 def _top_level(module: str) -> tuple[dict[str, ast.stmt], list[tuple[str, str, tuple[str, ...]]]]:
     """Return a module's definitions and constants by name, and its import lines."""
     definitions: dict[str, ast.stmt] = {}
-    imports = []
+    imports: list[tuple[str, str, tuple[str, ...]]] = []
     for node in ast.parse(source_of(sys.modules[module])).body:
         if isinstance(node, ast.Import):
             imports.append((ast.unparse(node), node.names[0].name, ()))

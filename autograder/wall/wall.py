@@ -85,13 +85,16 @@ class Door:
         return Sandbox(self, ours, pid)
 
     def request(self, message: dict, *fds: int) -> dict:
+        assert self.control is not None, "the wall was not started"
         try:
             socket.send_fds(self.control, [json.dumps(message).encode()], fds)
-            return json.loads(self._receive())
+            answer: dict = json.loads(self._receive())
+            return answer
         except (OSError, ValueError):
             raise WallError("The process behind the wall is gone.") from None
 
     def _receive(self) -> bytes:
+        assert self.control is not None, "the wall was not started"
         try:
             return self.control.recv(4096)
         except OSError:
@@ -156,6 +159,7 @@ class Wall(Door):
 
     def wait(self) -> None:
         """Wait until the zygote is warm."""
+        assert self.control is not None, "the wall was not started"
         self.control.settimeout(START)
         if not self.is_ready and self._receive() != b"ready":
             self.log.seek(0)

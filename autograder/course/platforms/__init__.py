@@ -29,19 +29,20 @@ def platform_labels(arrivals: list[Arrival], alone: bool) -> dict[PurePosixPath,
     """Return the label of every file that lies below, or is, something that a platform named."""
     found = [platform.labels(arrivals) for platform in PLATFORMS]
     votes = [_votes(labels) for labels in found]
-    first = {a.path: _outermost(a, found, votes) for a in arrivals}
+    outermost = {a.path: _outermost(a, found, votes) for a in arrivals}
+    first = {path: label for path, label in outermost.items() if label}
 
     def level(arrival: Arrival) -> int:
         label = first[arrival.path]
         offset = len(arrival.given.parts) if alone else 0
         return len(label.root.parts) - 1 - offset
 
-    labelled = [a for a in arrivals if first[a.path]]
+    labelled = [a for a in arrivals if a.path in first]
     outer = {a.path: first[a.path] for a in labelled if level(a) <= 0}
     if outer:
         return outer
     works = [a for a in arrivals if a.is_notebook or a.is_zip]
-    ways = {(first[a.path].platform, level(a)) if first[a.path] else None for a in works}
+    ways = {(first[a.path].platform, level(a)) if a.path in first else None for a in works}
     if len(ways) == 1 and None not in ways:
         return {a.path: first[a.path] for a in labelled}
     return {}

@@ -20,7 +20,8 @@ MOST = 1_000_000  # bytes of a text that is looked at
 
 def labels(arrivals):
     found = by_name(arrivals, _read)
-    people = {}  # by the head of the name, as Blackboard's own texts tell
+    # by the head of the name, as Blackboard's own texts tell
+    people: dict[str, Learner | None] = {}
     for arrival in arrivals:
         label = found.get(arrival.path)
         if label and not label.file and arrival.size < MOST:
@@ -34,13 +35,13 @@ def labels(arrivals):
 def _read(name: str, is_file: bool) -> Label | None:
     found = NAME.fullmatch(name) if is_file else None
     user = found["head"].rpartition("_")[2] if found else ""
-    if not clean(user):
+    if not found or not (key := clean(user)):
         return None
     try:
         when = datetime.strptime(found["time"], "%Y-%m-%d-%H-%M-%S")
     except ValueError:
         return None
-    learner = Learner(clean(user), (user,))
+    learner = Learner(key, (user,))
     return Label("Blackboard", (learner,), found["file"] or "", found["head"], when=when)
 
 
@@ -50,6 +51,6 @@ def _person(arrival, head: str) -> Learner | None:
     except Exception:  # a damaged member: the file's name alone has to do
         return None
     found = FIRST_LINE.fullmatch(line.strip())
-    if not found or not head.endswith("_" + found["user"]) or not clean(found["user"]):
+    if not found or not head.endswith("_" + found["user"]) or not (key := clean(found["user"])):
         return None
-    return Learner(clean(found["user"]), (found["user"],), found["name"])
+    return Learner(key, (found["user"],), found["name"])

@@ -22,10 +22,10 @@ def labels(arrivals):
 
 def _read(name: str, is_file: bool) -> Label | None:
     found = NAME.fullmatch(name)
-    if not found or not clean(found["name"]):
+    if not found or not (key := clean(found["name"])):
         return None
     number, person = found["number"], found["name"]
-    learner = Learner(clean(person), (number.partition("-")[0], number), person)
+    learner = Learner(key, (number.partition("-")[0], number), person)
     return Label("Brightspace", (learner,), found["file"] or "", number, when=_when(found))
 
 

@@ -20,9 +20,10 @@ def labels(arrivals):
 
 def _read(name: str, is_file: bool) -> Label | None:
     found = NAME.fullmatch(name) if is_file else None
-    if not found:
+    key = clean(f"{found['name']}_{found['user']}") if found else None
+    if not found or not key:
         return None
-    learner = Learner(clean(f"{found['name']}_{found['user']}"), (found["user"],), found["name"])
+    learner = Learner(key, (found["user"],), found["name"])
     return Label(
         "Canvas",
         (learner,),

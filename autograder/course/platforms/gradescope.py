@@ -5,6 +5,7 @@ outermost counts: a learner may hand in a file of that name too.
 """
 
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from autograder.course.arrivals import Arrival
 from autograder.course.names import clean
@@ -15,7 +16,7 @@ MOST = 20_000_000  # bytes
 
 
 def labels(arrivals):
-    found = {}
+    found: dict[PurePosixPath, Label] = {}
     lists = [a for a in arrivals if a.path.name == FILE and a.size <= MOST]
     for arrival in sorted(lists, key=lambda a: len(a.path.parts)):
         for name, facts in _read(arrival).items():

@@ -18,8 +18,8 @@ def labels(arrivals):
 
 def _read(name: str, is_file: bool) -> Label | None:
     found = NAME.fullmatch(name)
-    if not found or not clean(found["name"]):
+    if not found or not (key := clean(found["name"])):
         return None
     number = found["number"]
-    learner = Learner(clean(found["name"]), (f"participant {number}",), found["name"])
+    learner = Learner(key, (f"participant {number}",), found["name"])
     return Label("Moodle", (learner,), found["file"] if is_file else "", number)

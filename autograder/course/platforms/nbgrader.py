@@ -44,7 +44,7 @@ def labels(arrivals):
 def _inbound(name: str, is_file: bool) -> Label | None:
     found = None if is_file else INBOUND.fullmatch(name)
     key = clean(found["user"]) if found else None
-    if not key:
+    if not found or not key:
         return None
     learner = Learner(key, (found["user"],))
     when, lesson, user = _utc(found["time"]), found["lesson"], found["user"]

@@ -3,6 +3,7 @@
 import ctypes
 import os
 from pathlib import Path
+from typing import Any
 
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     *(0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000),
@@ -15,8 +16,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
-def _call(function: str, *arguments) -> int:
-    result = getattr(_libc, function)(*arguments)
+def _call(function: str, *arguments: Any) -> int:
+    result: int = getattr(_libc, function)(*arguments)
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{function}: {os.strerror(number)}")
@@ -45,5 +46,5 @@ def drop_capabilities(last: int) -> None:
     _call("capset", header, nothing)
 
 
-def syscall(number: int, *arguments) -> int:
+def syscall(number: int, *arguments: Any) -> int:
     return _call("syscall", ctypes.c_long(number), *arguments)

@@ -18,7 +18,8 @@ def serve(link: socket.socket) -> None:
     link.send(b"hello")
     if link.recv(2) != b"go":
         return
-    shell, moments = Shell.instance(), {}
+    shell = Shell.instance()
+    moments: dict[str, dict] = {}
     while True:
         try:
             request = receive(link)
@@ -59,4 +60,5 @@ def _moment(shell: Shell) -> dict:
 def _probe(text: str, name: str) -> Callable:
     names: dict = {}
     exec(text, names)
-    return names[name]
+    probe: Callable = names[name]
+    return probe

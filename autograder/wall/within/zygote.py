@@ -15,6 +15,10 @@ import signal
 import socket
 import sys
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.wall.within.confine import Limits
 
 NOBODY = 65534
 
@@ -94,7 +98,7 @@ def warm(modules: tuple[str, ...]) -> None:
     gc.freeze()  # a child's collections need not visit, and so copy, what is here already
 
 
-def fork(limits, doors: list[int], link: int) -> int:
+def fork(limits: "Limits | None", doors: list[int], link: int) -> int:
     """Fork; the child shuts itself in and serves the grader until one of them ends.
 
     Without limits it is not shut in: it gets a folder of its own, and a group to be killed with.
