@@ -101,7 +101,7 @@ QUESTION = Exercise(
         Case("several tokens at a time", "the whole text at once", _pieces(6), _read),
         Case("several tokens at a time", "in pieces", _pieces(2, 3, 2), _read),
         Case("rotary", "one by one", _pieces(3, 1, 1, positions="rotary"), _read),
-        Case("rotary", "in pieces", _pieces(2, 3, 4, positions="rotary"), _read),
+        Case("rotary", "in pieces", _pieces(2, 3, 2, positions="rotary"), _read),
     ],
     slips=[
         Slip(
