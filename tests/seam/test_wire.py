@@ -44,7 +44,9 @@ plain = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text() | st.tuples(st.integers(-(2**63), 2**64 - 1), st.text()), inner, max_size=3)
+        | st.dictionaries(
+            st.text() | st.tuples(st.integers(-(2**63), 2**64 - 1), st.text()), inner, max_size=3
+        )
     ),
     max_leaves=12,
 )
