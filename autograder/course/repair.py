@@ -121,8 +121,8 @@ def _match(found: list[Found], source: NotebookNode, notes: dict[str, list[str]]
         signs.append(("defines", short(wanted.id)))
         near = sorted({place for sign in signs for place in places.get(sign, ())})
         free = [found[place] for place in near if found[place].role is None]
-        ranks = {i: _rank(f, wanted) for i, f in enumerate(free)}
-        ranks = {i: rank for i, rank in ranks.items() if rank is not None}
+        each = {i: _rank(f, wanted) for i, f in enumerate(free)}
+        ranks = {i: rank for i, rank in each.items() if rank is not None}
         if not ranks:
             continue
         best = max(ranks, key=lambda i: (ranks[i], i))

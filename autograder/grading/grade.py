@@ -165,7 +165,7 @@ def _crash(
     course: Course,
     lesson: str,
     student: str,
-    problem: Exception,
+    problem: BaseException,
     gradebook: OneGradebook | None = None,
 ) -> Record:
     course.log.exception("grading %s of %s", lesson, student)

@@ -5,6 +5,7 @@ names `harmless_markdown`), is text, pictures and tables: no script, no frame, n
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from html import escape
 
@@ -50,7 +51,8 @@ class Grades(GetGrades):
     """
 
     def preprocess(self, nb, resources: dict):
-        resources["nbgrader"]["graded"] = self.found = []
+        self.found: list[tuple[str, float | None]] = []
+        resources["nbgrader"]["graded"] = self.found
         return super().preprocess(nb, resources)
 
     def _get_score(self, cell, resources: dict) -> None:
@@ -91,7 +93,7 @@ class Page(HTMLExporter):
     def __init__(self, **settings):
         super().__init__(extra_loaders=[NO_MATHJAX], **settings)
         self.exclude_raw = True  # a raw cell would be copied into the page as it stands
-        self.coloured = lru_cache(maxsize=1000)(self._coloured)
+        self.coloured: Callable[[str, str | None], str] = lru_cache(maxsize=1000)(self._coloured)
 
     def default_filters(self):
         yield from super().default_filters()

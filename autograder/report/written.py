@@ -6,6 +6,7 @@ that is loaded from elsewhere. Formulas and coloured code are made here and set 
 
 import re
 import secrets
+from collections.abc import Callable
 from functools import cache, lru_cache
 from html import escape
 
@@ -47,7 +48,8 @@ def _allowed(tag: str, name: str, value: str) -> bool:
 @cache
 def _cleaner() -> bleach.Cleaner:
     protocols = {"http", "https", "mailto", "data"}
-    return bleach.Cleaner(TAGS, {"*": _allowed}, protocols)  # other tags are shown as text
+    attributes: dict[str, Callable[[str, str, str], bool]] = {"*": _allowed}
+    return bleach.Cleaner(TAGS, attributes, protocols)  # other tags are shown as text
 
 
 class Renderer(IPythonRenderer):
@@ -59,7 +61,8 @@ class Renderer(IPythonRenderer):
 
     def __init__(self, attachments: dict):
         super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
-        self.secret, self.kept = secrets.token_hex(16), []
+        self.secret = secrets.token_hex(16)
+        self.kept: list[str] = []
 
     def _keep(self, html: str) -> str:
         self.kept.append(html)

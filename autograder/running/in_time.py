@@ -51,7 +51,8 @@ class Worker:
         """Return what came of the item, and what was raised; called when there is an answer."""
         assert self.link is not None
         try:
-            return self.link.recv()
+            seen: tuple[Any, BaseException | None] = self.link.recv()
+            return seen
         except (EOFError, OSError):
             self.stop()
             return None, OutOfTime("its process died")
@@ -77,7 +78,7 @@ def _serve(work: Callable[[Any], Any], link: Connection, parents: Connection) ->
         except EOFError:
             return
         try:
-            done = work(item), None
+            done: tuple[Any, Exception | None] = work(item), None
         except Exception as problem:
             done = None, problem
         try:
@@ -134,7 +135,7 @@ def working_for(seconds: float) -> Iterator[None]:
         yield  # signals are the main thread's
         return
 
-    def stop(*_):
+    def stop(*_: Any) -> None:
         raise TooMuchWork
 
     before = signal.signal(signal.SIGPROF, stop)

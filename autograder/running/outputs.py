@@ -31,14 +31,16 @@ def harmless(output: dict[str, Any]) -> dict | None:
         said = output.get("name") == "stdout"
         return stream(shown_text(output.get("text", ""))) if said else None
     if kind in ("display_data", "execute_result"):
-        data = output.get("data") if type(output.get("data")) is dict else {}
+        given = output.get("data")
+        data = given if isinstance(given, dict) else {}
         kept = {k: data[k] for k in SHOWN if type(data.get(k)) is str}
         kept = {k: v for k, v in kept.items() if k == "text/plain" or PICTURE.fullmatch(v)}
         if "text/plain" in kept:
             kept["text/plain"] = shown_text(kept["text/plain"])
         return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
     if kind == "error":
-        lines = output.get("traceback") if type(output.get("traceback")) is list else []
+        given = output.get("traceback")
+        lines = given if isinstance(given, list) else []
         return {
             "output_type": "error",
             "ename": text_of(output.get("ename"))[:200],
@@ -68,7 +70,8 @@ class Room:
 
     def bounded(self, outputs: list[dict]) -> list[dict]:
         """Cut a cell's outputs off where the cell or the notebook has no more room."""
-        kept, room = [], min(MAX_SHOWN, self.left)
+        kept: list[dict] = []
+        room = min(MAX_SHOWN, self.left)
         for output in outputs:
             size = len(json.dumps(output))
             if size > room:

@@ -164,7 +164,7 @@ def _is_key(value: Any, inside: bool = False) -> bool:
     if value is None or kind in (bool, float):
         return True
     if kind is int:
-        return -(1 << 63) <= value < 1 << 64
+        return bool(-(1 << 63) <= value < 1 << 64)
     if kind in (str, bytes):
         return len(value) <= MAX_KEY
     short = kind is tuple and not inside and len(value) <= MAX_KEY

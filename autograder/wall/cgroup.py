@@ -141,7 +141,7 @@ def _places(
         caps = {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes}
         parent = parent or _parent()
         return [(parent, {**caps, "cpu.max": f"{PERIOD} {PERIOD}"})] if parent else []
-    wanted = {
+    wanted: dict[str, dict[str, int | str]] = {
         "memory": {"memory.limit_in_bytes": memory},
         "pids": {"pids.max": processes},
         "cpu": {"cpu.cfs_period_us": PERIOD, "cpu.cfs_quota_us": PERIOD},

@@ -167,6 +167,7 @@ class Wall(Door):
             self.close()
             raise WallError(f"The process behind the wall did not start: {text}")
         if not self.is_ready and self.needs_sandbox and cgroup.scope():
+            assert self.process is not None
             self.groups = cgroup.delegated(self.process.pid)
         self.is_ready = True
 
