@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,16 @@ HERE = Path(__file__).parent
 FILES = sorted(f.name for f in HERE.glob("test_*.py") if f.name != Path(__file__).name)
 
 
+@pytest.fixture
+def home(ordinary_user):  # noqa: F811
+    """A folder of the user's own; pytest's are closed to all but whoever started it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, ordinary_user.pw_uid, ordinary_user.pw_gid)
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("name", FILES)
-def test_the_same_holds_for_an_ordinary_user(ordinary_user, tmp_path_factory, name):  # noqa: F811
-    home = tmp_path_factory.mktemp("home")
-    for folder in (home, *home.parents[:2]):
-        folder.chmod(0o755)
-    os.chown(home, ordinary_user.pw_uid, ordinary_user.pw_gid)
+def test_the_same_holds_for_an_ordinary_user(ordinary_user, home, name):  # noqa: F811
     options = ["-q", "-p", "no:cacheprovider", f"--basetemp={home}/pytest"]
     ran = subprocess.run(
         [*as_user(ordinary_user), sys.executable, "-m", "pytest", *options, str(HERE / name)],
