@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.checks.compare import difference
+from autograder.checks.exercise_file import bodies, path_of, place
 from autograder.checks.marking import mark
 from autograder.checks.question import Choice, Conclusion, Exercise, Lesson
 from autograder.checks.reference import right_answers, slip_answers
@@ -18,7 +19,6 @@ from autograder.proof.first_look import raising
 from autograder.proof.mutants import mutants, survives
 from autograder.proof.report import Report
 from autograder.release.authored import reference_conclusion
-from autograder.release.exercise_file import bodies, path_of, place
 from autograder.release.notebooks import author, release
 from autograder.repository import ROOT
 from autograder.seam.probe import observe

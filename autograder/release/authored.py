@@ -9,10 +9,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.cells import Check, check_id, check_text
+from autograder.checks.exercise_file import place, text_of
 from autograder.checks.question import Choice, Conclusion, Exercise, Lesson
 from autograder.errors import ReleaseError, UnknownLesson
 from autograder.lessons import load, nearest
-from autograder.release.exercise_file import place, text_of
 from autograder.release.solution import BEGIN, END, solution_text
 from autograder.seam.probe import observe
 from autograder.seam.wire import Raised

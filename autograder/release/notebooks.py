@@ -12,11 +12,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.cells import check_id
+from autograder.checks.exercise_file import place, text_of
 from autograder.checks.question import Lesson
 from autograder.errors import ReleaseError
 from autograder.lessons import load
 from autograder.release.authored import Block, authored, new_cell, task_id
-from autograder.release.exercise_file import place, text_of
 from autograder.release.gpu_runtime import gpu_metadata, trains
 from autograder.release.names import unbound
 from autograder.release.setup_cell import FOLDED, setup_text

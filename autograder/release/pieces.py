@@ -2,10 +2,10 @@
 
 import html
 
+from autograder.checks.exercise_file import written_answers
 from autograder.checks.markup import marked
 from autograder.checks.question import Exercise
 from autograder.lessons import load
-from autograder.release.exercise_file import written_answers
 from autograder.release.gpu_runtime import runtime_words
 from autograder.repository import colab
 

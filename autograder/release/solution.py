@@ -4,10 +4,10 @@ import ast
 import importlib
 import inspect
 
+from autograder.checks.exercise_file import Body, bodies_in
 from autograder.checks.slips import source_of
 from autograder.errors import ReleaseError
 from autograder.lessons import nearest
-from autograder.release.exercise_file import Body, bodies_in
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 

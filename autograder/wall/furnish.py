@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
+from autograder.checks.exercise_file import bodies
 from autograder.errors import WallError
 from autograder.lessons import files
-from autograder.release.exercise_file import bodies
 from autograder.repository import EXERCISES, ROOT, order
 from solutions.ground import follow, mentioned_files
 

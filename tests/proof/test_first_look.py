@@ -9,9 +9,9 @@ import made_up_lesson as made_up
 import pytest
 
 from autograder import lessons
+from autograder.checks import exercise_file
 from autograder.checks.question import Choice, Conclusion, Lesson
 from autograder.proof.first_look import faults, first_look
-from autograder.release import exercise_file
 from autograder.seam.probe import call
 
 

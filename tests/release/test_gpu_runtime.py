@@ -27,9 +27,9 @@ def asked(notebook) -> dict:
 def test_the_committed_notebook_asks_for_a_gpu_exactly_if_its_cells_pick_a_device(lesson):
     text = (EXERCISES / f"{lesson}.md").read_text(encoding="utf-8")
     notebook = nbformat.read(EXERCISES / f"{lesson}.ipynb", as_version=4)
-    assert asked(notebook) == (ASKED if "= pick_device()" in text else {})
+    assert asked(notebook) == (ASKED if "pick_device()" in text else {})
     setup = next(c.source for c in notebook.cells if c.id == f"{lesson}-setup")
-    assert ("trains=True" in setup) == ("= pick_device()" in text)
+    assert ("trains=True" in setup) == ("pick_device()" in text)
 
 
 def test_the_lessons_that_end_in_a_training_are_among_them():

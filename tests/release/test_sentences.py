@@ -5,10 +5,11 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
+from autograder.checks import exercise_file
+from autograder.checks.exercise_file import Body, bodies, bodies_in, written_answers
 from autograder.errors import ReleaseError, UnknownLesson
 from autograder.lessons import load
-from autograder.release import exercise_file, notebooks
-from autograder.release.exercise_file import Body, bodies, bodies_in, written_answers
+from autograder.release import notebooks
 from autograder.release.names import unbound
 from autograder.release.notebooks import author
 from autograder.release.solution import solution_text

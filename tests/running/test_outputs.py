@@ -5,7 +5,7 @@ import json
 import pytest
 
 from autograder.running import outputs
-from autograder.running.outputs import bounded, harmless, stream
+from autograder.running.outputs import Room, harmless, stream
 
 
 def shown(**data: str) -> dict | None:
@@ -36,6 +36,6 @@ def test_a_terminal_s_commands_are_taken_out_and_colours_stay(command):
 
 def test_outputs_beyond_the_bound_are_cut_off_and_it_is_said(monkeypatch):
     monkeypatch.setattr(outputs, "MAX_SHOWN", 1000)
-    kept = bounded([stream("x" * 300) for _ in range(50)])
+    kept = Room().bounded([stream("x" * 300) for _ in range(50)])
     assert len(json.dumps(kept)) < 1200 and len(kept) == 3
     assert "cut off" in kept[-1]["text"]

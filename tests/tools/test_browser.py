@@ -54,6 +54,8 @@ def test_the_next_page_starts_with_nothing_collected(shown, tmp_path):
 def test_a_page_that_is_not_there_and_a_wrong_expression_raise(browser, tmp_path):
     with pytest.raises(BrowserError, match="ERR_FILE_NOT_FOUND"):
         browser.open(tmp_path / "nowhere.html")
+    (tmp_path / "empty.html").write_text("<!doctype html>")
+    browser.open(tmp_path / "empty.html")
     with pytest.raises(BrowserError, match="nonsense is not defined"):
         browser.evaluate("nonsense")
 
