@@ -38,6 +38,7 @@ TAGS = {
 PLAIN = ("align", "alt", "class", "colspan", "height", "open", "rowspan", "title", "width")
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,|https?://", re.IGNORECASE)
 WAITING = "{:g} points wait for a human"
+BY_HAND = "(given by hand; the card below shows what the machine found)"
 HEAD = '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">'
 LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 
@@ -82,6 +83,7 @@ class Grades(GetGrades):
 
     def preprocess(self, nb, resources: dict):
         resources["nbgrader"]["graded"] = self.found = []
+        resources["nbgrader"]["by_hand"] = self.by_hand = []
         return super().preprocess(nb, resources)
 
     def _get_score(self, cell, resources: dict) -> None:
@@ -92,6 +94,8 @@ class Grades(GetGrades):
         # a mark of an earlier attempt counts until a human has looked again
         waits = grade.needs_manual_grade and grade.manual_score is None
         self.found.append((name, grade.max_score if waits else None))
+        if grade.manual_score is not None and grade.auto_score is not None:
+            self.by_hand.append(name)
 
 
 def _told_apart(html: str, about: dict) -> str:
@@ -108,9 +112,18 @@ def _told_apart(html: str, about: dict) -> str:
             heading = rf'(<a name="{name}"></a>.*?)Score: \S+ / \S+'
             html = re.sub(heading, rf"\g<1>{told}", html, count=1, flags=re.DOTALL)
             open_points += waiting
+    html = _given_by_hand(html, about["by_hand"])
     if open_points:
         total = r"(<h4>[^<]*)\)</h4>"
         html = re.sub(total, rf"\g<1>, and {WAITING.format(open_points)})</h4>", html, count=1)
+    return html
+
+
+def _given_by_hand(html: str, names: list[str]) -> str:
+    """Say whose the score is where a human overrode the machine's, which the card still shows."""
+    for name in names:
+        heading = rf'(<a name="{name}"></a>.*?Score: [\d.]+ / [\d.]+)'
+        html = re.sub(heading, rf"\g<1> {BY_HAND}", html, count=1, flags=re.DOTALL)
     return html
 
 

@@ -117,7 +117,7 @@ def test_every_submission_ends_with_a_status_and_the_batch_goes_on(course, work)
         "cy": "graded",
         "dan": "unreadable",
         "eve": "unreadable",
-        "fay": "crashed",
+        "fay": "crashed, needs a human",
         "guy[1]": "unreadable",
         "hal": "missing",
     }
