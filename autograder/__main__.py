@@ -197,7 +197,7 @@ def _runner(options: argparse.Namespace) -> "Runner":
 
 
 def _grade(course: "Course", lessons: list[str], runner: "Runner") -> None:
-    if lessons and not course.results.exists():
+    if lessons and not any(course.results.glob("*.json")):
         runner.warm(lessons[0])  # nothing is graded yet: it starts while torch is imported
     with contextlib.ExitStack() as stack:
         stack.callback(runner.rest)
