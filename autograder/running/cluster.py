@@ -77,7 +77,7 @@ def _connect(address: str):
         ) from None
     try:
         client = Client(address, timeout=CONNECT, set_as_default=False)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, TypeError) as problem:  # the last: tls:// without a key
         raise CourseError(
             f"No Dask scheduler answers at {address} ({problem or type(problem).__name__}). Start "
             "one, or leave --cluster out. Nothing was graded."
