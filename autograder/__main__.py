@@ -68,7 +68,8 @@ def _trouble(problem: Exception, options: argparse.Namespace) -> str | None:
     if sentence := trouble(problem, getattr(options, "dir", Path())):
         return sentence
     if isinstance(problem, OSError) and problem.filename is not None:
-        return f"{problem.filename} cannot be used: {problem.strerror}."
+        name = problem.filename2 or problem.filename  # of two, the one that was to be made
+        return f"{name} cannot be used: {problem.strerror}."
     return None
 
 
@@ -172,10 +173,11 @@ def rebuild(options: argparse.Namespace) -> None:
     from autograder.grading.rebuild import set_aside
 
     course = Course(options.dir)
+    lessons = [name for name in course.lessons if name in course.begun]
     runner = _runner(options)
-    if aside := set_aside(course):
+    if aside := set_aside(course, lessons):
         print(f"The gradebook that was here is kept as {aside.name}.")
-    _grade(course, [name for name in course.lessons if name in course.begun], runner)
+    _grade(course, lessons, runner)
 
 
 def _runner(options: argparse.Namespace) -> "Runner":
@@ -221,10 +223,9 @@ def _tell_absent(course: "Course") -> None:
     if absent := keep_marks(course):
         listed = "; ".join(absent[:5]) + (" and more" if len(absent) > 5 else "")
         print(
-            f"{len(absent)} marks by hand are in {MARKS_FILE} and not in the gradebook, which may "
-            f"be an older copy ({listed}). To put them back: python -m autograder rebuild "
-            f"{course.root}. If you took them back yourself, remove {course.root / MARKS_FILE}: "
-            "it is written anew."
+            f"The gradebook lacks marks by hand that {MARKS_FILE} has; it may be an older copy "
+            f"({listed}). To put them back: python -m autograder rebuild {course.root}. If you "
+            f"took them back yourself, remove {course.root / MARKS_FILE}: it is written anew."
         )
 
 
@@ -247,12 +248,14 @@ def _tell(course, lesson: str, records: dict, seconds: float) -> None:
 
 
 def _write_tables(course) -> None:
+    from autograder.course.private import make_private
     from autograder.report.class_report import write
     from autograder.report.export import write_csv
 
     print(f"grades:       {write_csv(course)}")
     print(f"class report: {write(course)}")
     print(f"feedback:     {course.root / 'feedback'}")
+    make_private(course.root, course.is_shared)
 
 
 def report(options: argparse.Namespace) -> None:

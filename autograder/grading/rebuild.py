@@ -9,13 +9,16 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.course.status import statuses
 from autograder.errors import CourseError
+from autograder.grading.agreement import agree
 from autograder.grading.marks_by_hand import keep_marks
 
 ABOUT = ("first_name", "last_name", "email", "lms_user_id")
 
 
-def set_aside(course: Course) -> Path | None:
+def set_aside(course: Course, lessons: list[str]) -> Path | None:
     """Rename the gradebook and begin another with the same learners; return where it went."""
+    for lesson in lessons:
+        agree(course, lesson)  # or nothing could be graded into the new one
     path = course.root / "gradebook.db"
     learners = _learners(course, path) if path.exists() else {}
     aside = None

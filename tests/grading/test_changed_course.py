@@ -108,6 +108,8 @@ def test_source_and_checks_that_disagree_stop_the_grader(course, capsys, change,
     told = capsys.readouterr().err
     assert said in told and f"python -m autograder init {course.root} {LESSON}" in told
     assert notes(course) == before  # nothing was taken back
+    assert main(["rebuild", str(course.root)]) == 2
+    assert notes(course) == before  # nor was the gradebook set aside
     assert main(["init", str(course.root), LESSON]) == 0
     assert main(["grade", str(course.root)]) == 0
     assert {row.score for row in rows(course, LESSON)} == {90}
