@@ -1,4 +1,4 @@
-"""The commands: python -m autograder init|release|collect|grade|report|export|demo|verify."""
+"""The commands: python -m autograder init|release|collect|grade|report|export|demo|verify|..."""
 
 import argparse
 import contextlib
@@ -36,17 +36,41 @@ def main(argv: list[str] | None = None) -> int:
         return verify(argv[1:])
     options = _parser().parse_args(argv)
     try:
-        options.run(options)
+        with _alone(options):
+            options.run(options)
     except (CourseError, ReleaseError, UnknownLesson, WallError) as problem:
         return _refuse(problem)
-    except OSError as problem:
-        if problem.filename is None:
-            raise
-        return _refuse(f"{problem.filename} cannot be used: {problem.strerror}.")
     except KeyboardInterrupt:
         print("autograder: stopped. What was graded so far is kept.", file=sys.stderr)
         return 130
+    except Exception as problem:
+        if sentence := _trouble(problem, options):
+            return _refuse(sentence)
+        raise
     return 0
+
+
+def _alone(options: argparse.Namespace) -> contextlib.AbstractContextManager:
+    """Have the course to oneself while a command writes to it."""
+    name = options.run.__name__
+    root = getattr(options, "dir", None)
+    if root is None or name == "demo" or not (root / "nbgrader_config.py").is_file():
+        return contextlib.nullcontext()  # there is nothing yet that two could write to
+    from autograder.course.lock import only_writer
+
+    return only_writer(root, name)
+
+
+def _trouble(problem: Exception, options: argparse.Namespace) -> str | None:
+    """Say what is wrong with the disk, a file or the gradebook, if that is the cause."""
+    from autograder.course.trouble import trouble
+
+    if sentence := trouble(problem, getattr(options, "dir", Path())):
+        return sentence
+    if isinstance(problem, OSError) and problem.filename is not None:
+        name = problem.filename2 or problem.filename  # of two, the one that was to be made
+        return f"{name} cannot be used: {problem.strerror}."
+    return None
 
 
 def _refuse(problem: Exception | str) -> int:
@@ -80,6 +104,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--dry-run", action="store_true", help="print the table, take nothing")
     made = command(grade, "Grade what is in submitted/; write grades, feedback and the report.")
     made.add_argument("lesson", nargs="*", metavar="LESSON", help="default: all handed in")
+    _limits(made)
+    made = command(
+        rebuild, "Make gradebook.db anew from results/ and marks.json; keep the old one beside it."
+    )
     _limits(made)
     command(report, "Write class_report.html again, from the gradebook.")
     command(export, "Write grades.csv again, for example after grading written answers.")
@@ -148,6 +176,18 @@ def grade(options: argparse.Namespace) -> None:
     _grade(course, lessons, _runner(options))
 
 
+def rebuild(options: argparse.Namespace) -> None:
+    from autograder.course.course import Course
+    from autograder.grading.rebuild import set_aside
+
+    course = Course(options.dir)
+    lessons = [name for name in course.lessons if name in course.begun]
+    runner = _runner(options)
+    if aside := set_aside(course, lessons):
+        print(f"The gradebook that was here is kept as {aside.name}.")
+    _grade(course, lessons, runner)
+
+
 def _runner(options: argparse.Namespace) -> "Runner":
     """Return what runs the submissions: walls here, walls on a cluster, or nothing in between."""
     limits = {"timeout": options.timeout, "total": options.total}
@@ -158,14 +198,16 @@ def _runner(options: argparse.Namespace) -> "Runner":
     if options.cluster:
         from autograder.running.cluster import Cluster
 
-        return Cluster(options.cluster, **limits)
+        cluster = Cluster(options.cluster, **limits)
+        cluster.meet()
+        return cluster
     from autograder.running.side_by_side import SideBySide
 
     return SideBySide(options.jobs, walled=not options.no_sandbox, **limits)
 
 
 def _grade(course: "Course", lessons: list[str], runner: "Runner") -> None:
-    if lessons and not course.results.exists():
+    if lessons and not any(course.results.glob("*.json")):
         runner.warm(lessons[0])  # nothing is graded yet: it starts while torch is imported
     with contextlib.ExitStack() as stack:
         stack.callback(runner.rest)
@@ -183,6 +225,20 @@ def _grade(course: "Course", lessons: list[str], runner: "Runner") -> None:
         for student, why in write_feedback(course, lesson, runner.n_jobs).items():
             print(f"  {lesson}, the feedback page of {student}: {why}")
     print(f"feedback:     {course.root / 'feedback'}")
+    _tell_absent(course)
+
+
+def _tell_absent(course: "Course") -> None:
+    """Say which marks were given by hand once, and are not in the gradebook now."""
+    from autograder.grading.marks_by_hand import MARKS_FILE, keep_marks
+
+    if absent := keep_marks(course):
+        listed = "; ".join(absent[:5]) + (" and more" if len(absent) > 5 else "")
+        print(
+            f"The gradebook lacks marks by hand that {MARKS_FILE} has; it may be an older copy "
+            f"({listed}). To put them back: python -m autograder rebuild {course.root}. If you "
+            f"took them back yourself, remove {course.root / MARKS_FILE}: it is written anew."
+        )
 
 
 def _tell(course, lesson: str, records: dict, seconds: float) -> None:
@@ -190,39 +246,45 @@ def _tell(course, lesson: str, records: dict, seconds: float) -> None:
     from autograder.course import status
     from autograder.report.export import rows
 
-    handed_in = [r for r in records.values() if r.status != status.MISSING]
+    handed_in = [r for r in records.values() if status.MISSING not in r.status]
     print(f"{lesson}: {len(handed_in)} submissions in {seconds:.0f} s.")
     for student, record in records.items():
         empty = record.notes == [f"No notebook for {lesson}."]
-        if record.status != status.GRADED and not empty:
-            print(f"  {student}, {record.status}: {' '.join(record.notes)}")
-    counts = Counter(row.status for row in rows(course, lesson))
+        if status.GRADED not in record.status and not empty:
+            print(f"  {student}, {record.word}: {' '.join(record.notes)}")
+    counts = Counter(fact for row in rows(course, lesson) for fact in row.facts)
     told = [f"{name} {counts[name]}" for name in status.ALL if counts[name]]
-    mended = sum(bool(r.notes) for r in handed_in if r.status == status.GRADED)
+    mended = sum(bool(r.notes) for r in handed_in if status.GRADED in r.status)
     also = f"; mended before grading {mended} (grades.csv has the notes)" if mended else ""
     print(f"  {', '.join(told) or 'no learner yet'}{also}.")
 
 
 def _write_tables(course) -> None:
+    from autograder.course.private import make_private
     from autograder.report.class_report import write
     from autograder.report.export import write_csv
 
     print(f"grades:       {write_csv(course)}")
     print(f"class report: {write(course)}")
+    make_private(course.root, course.is_shared)
 
 
 def report(options: argparse.Namespace) -> None:
     from autograder.course.course import Course
     from autograder.report.class_report import write
 
-    print(write(Course(options.dir)))
+    course = Course(options.dir)
+    print(write(course))
+    _tell_absent(course)
 
 
 def export(options: argparse.Namespace) -> None:
     from autograder.course.course import Course
     from autograder.report.export import write_csv
 
-    print(write_csv(Course(options.dir)))
+    course = Course(options.dir)
+    print(write_csv(course))
+    _tell_absent(course)
 
 
 def demo(options: argparse.Namespace) -> None:

@@ -8,9 +8,14 @@ import warnings
 from functools import cached_property
 from pathlib import Path
 
+from autograder.course.lock import only_writer
+from autograder.course.private import make_private
+from autograder.course.releases import remember
+from autograder.course.trouble import trouble
 from autograder.errors import CourseError, UnknownLesson
 from autograder.lessons import must_exist
 from autograder.repository import order
+from solutions.whole_file import whole_file
 
 FOLDERS = ["source", "release", "submitted", "autograded", "feedback"]
 CONFIG, SEED_FILE = "nbgrader_config.py", "seed"
@@ -49,21 +54,28 @@ def init(root: Path, lessons: list[str] | None = None) -> "Course":
     root = root.resolve()
     if root.exists() and not root.is_dir():
         raise CourseError(f"{root} is a file. Name a folder for the course.")
-    if root.exists() and any(root.iterdir()) and not _is_course(root):
+    if root.exists() and any(root.iterdir()) and not (root / CONFIG).is_file():
         raise CourseError(
             f"{root} holds other things and is no course. Name an empty or new folder."
         )
+    # all of them first: an exercise file that cannot be released leaves no half-made folder
+    made = {lesson: notebooks.author(lesson) for lesson in lessons or order()}
+    if not (root / CONFIG).exists():  # the first file: by it a stopped init is known
+        with whole_file(root / CONFIG) as part:
+            part.write_text(CONFIG_TEXT, encoding="utf-8")
     for folder in FOLDERS:
-        (root / folder).mkdir(parents=True, exist_ok=True)
+        (root / folder).mkdir(exist_ok=True)
     _make_seed(root / SEED_FILE)
-    if not (root / CONFIG).exists():
-        (root / CONFIG).write_text(CONFIG_TEXT, encoding="utf-8")
     course = Course(root)
-    for lesson in lessons or order():
-        source = root / "source" / lesson
-        source.mkdir(exist_ok=True)
-        notebooks.write(notebooks.author(lesson), source / f"{lesson}.ipynb")
-    course.gradebook().close()  # makes the file
+    with only_writer(root, "init"):
+        for lesson, notebook in made.items():
+            path = root / "source" / lesson / f"{lesson}.ipynb"
+            path.parent.mkdir(exist_ok=True)
+            remember(course, lesson, first=not path.exists())  # what was handed out before
+            notebooks.write(notebook, path)
+            remember(course, lesson)
+        course.gradebook().close()  # makes the file
+        make_private(root, course.is_shared)
     return course
 
 
@@ -106,6 +118,11 @@ class Course:
             raise CourseError(f"{self.root / CONFIG} cannot be read: {problem}") from None
 
     @property
+    def is_shared(self) -> bool:
+        """Say whether a group works on this course, as nbgrader's `groupshared` has it."""
+        return bool(self.config.CourseDirectory.get("groupshared", False))
+
+    @property
     def lessons(self) -> list[str]:
         """Return the lessons of this course, in the order of the book."""
         return [n for n in order() if self._notebook("source", n).is_file()]
@@ -144,8 +161,9 @@ class Course:
             return Gradebook(settings.db_url, settings.course_id)
         except DatabaseError as problem:
             raise CourseError(
-                f"{settings.db_url} cannot be opened: {problem.orig}. Put back a copy; or remove "
-                "the file, and grade anew without the marks that were given by hand."
+                trouble(problem, self.root)
+                or f"{settings.db_url} cannot be opened: {problem.orig}. Put back a copy; or make "
+                f"it anew, with all scores and marks: python -m autograder rebuild {self.root}"
             ) from None
 
     def convert(self, step: str, lesson: str, student: str = "*", **settings: dict) -> None:
@@ -188,6 +206,7 @@ class Course:
         with self.gradebook() as gradebook:
             known = lesson in [a.name for a in gradebook.assignments]
         fresh = released.exists() and released.stat().st_mtime >= source.stat().st_mtime
+        remember(self, lesson)
         if known and fresh:
             return
         try:
@@ -195,8 +214,13 @@ class Course:
         except NbGraderException:
             raise CourseError(
                 f"nbgrader could not release {lesson}; {self.root / 'nbgrader.log'} says why. "
-                "If cells were added or removed after work was handed in, start a new course."
+                "If cells were added or removed after work was handed in, the gradebook must be "
+                f"made anew: python -m autograder rebuild {self.root}"
             ) from None
+
+    def source(self, lesson: str) -> Path:
+        """Return the notebook from which a lesson is released and graded."""
+        return self._notebook("source", lesson)
 
     def _notebook(self, step: str, lesson: str) -> Path:
         return self.root / step / lesson / f"{lesson}.ipynb"

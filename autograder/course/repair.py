@@ -23,6 +23,7 @@ from autograder.checks.cells import (
     is_written,
     short,
 )
+from autograder.course.releases import FLAGS, Known
 from autograder.course.submission import as_dict, raw_cells
 
 SKIP = "skip-execution"
@@ -49,13 +50,19 @@ class Found:
         return _asks(self.cell)
 
 
-def repair(notebook: dict, source: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """Return a notebook with the released cells in place, and sentences on what was mended."""
+def repair(
+    notebook: dict, source: NotebookNode, known: Known | None = None
+) -> tuple[NotebookNode, list[str]]:
+    """Return a notebook with the released cells in place, and sentences on what was mended.
+
+    `known` are the versions that may have been handed out; without it, only this one.
+    """
+    known = known or Known()
     notes: dict[str, list[str]] = {}
     released = {cell.id: cell for cell in source.cells}
     found = [_reduced(raw) for raw in raw_cells(notebook) or [] if isinstance(raw, dict)]
     _match(found, source, notes)
-    cells = [cell for n, f in enumerate(found) for cell in _rebuilt(f, released, n, notes)]
+    cells = [cell for n, f in enumerate(found) for cell in _rebuilt(f, released, n, notes, known)]
     _put_back(cells, source, notes)
     _order_checks(cells, source, notes)
     made = nbformat.v4.new_notebook(cells=cells, metadata=nbformat.from_dict(source.metadata))
@@ -257,7 +264,11 @@ def _is_text(code: str) -> bool:
 
 
 def _rebuilt(
-    f: Found, released: dict[str, NotebookNode], number: int, notes: dict[str, list[str]]
+    f: Found,
+    released: dict[str, NotebookNode],
+    number: int,
+    notes: dict[str, list[str]],
+    known: Known,
 ) -> list[NotebookNode]:
     """Make the cell anew: metadata from the release, text from the learner unless it is locked.
 
@@ -272,17 +283,18 @@ def _rebuilt(
         return [f.cell]
     wanted = released[f.role]
     theirs, ours = as_dict(f.metadata.get("nbgrader")), as_dict(wanted.metadata.get("nbgrader"))
-    for key in ("grade", "solution", "locked", "points"):
-        if key in theirs and key in ours and theirs[key] != ours[key]:
-            notes.setdefault("Points or flags had been edited and were reset", []).append(
-                short(wanted.id)
-            )
+    if any(key in theirs and key in ours and theirs[key] != ours[key] for key in FLAGS):
+        edited = "Points or flags had been edited and were reset"
+        text = _whose_change(known.had_flags(wanted.id, theirs), known, edited)
+        notes.setdefault(text, []).append(short(wanted.id))
     cell = nbformat.from_dict(wanted)
     if ours.get("locked"):
         if _filled(f, wanted):
-            notes.setdefault("Locked cells had been edited and were restored", []).append(
-                short(wanted.id)
-            )
+            earlier = known.had_text(wanted.id, f.cell.source)
+            text = _whose_change(earlier, known, "Locked cells had been edited and were restored")
+            notes.setdefault(text, []).append(short(wanted.id))
+            if earlier:  # nothing in it is the learner's
+                return [cell]
             f.cell.id = f"own-{number}"
             return [cell] if is_check(wanted) else [cell, f.cell]
         return [cell]
@@ -290,6 +302,13 @@ def _rebuilt(
     if "attachments" in f.cell and cell.cell_type == "markdown":
         cell.attachments = f.cell.attachments
     return [cell]
+
+
+def _whose_change(earlier: bool, known: Known, edited: str) -> str:
+    """Say why a cell is not as released: the course has changed, or, for certain, the learner."""
+    if earlier:
+        return "The course has changed since it was handed out; its present cells count"
+    return edited if known.whole else "Cells differ from the course's present ones, which count"
 
 
 def _put_back(cells: list[NotebookNode], source: NotebookNode, notes: dict[str, list[str]]) -> None:

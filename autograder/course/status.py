@@ -1,7 +1,11 @@
-"""How each submission's grading went, kept beside the gradebook in status.json."""
+"""How each submission's grading went, kept beside the gradebook in status.json.
+
+A status is some facts that can stand side by side: a cell crashed, and a written answer waits.
+"""
 
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 
 from autograder.course.course import Course
@@ -11,20 +15,40 @@ from solutions.whole_file import whole_file
 GRADED, HUMAN = "graded", "needs a human"
 OUT_OF_TIME, BROKEN, UNREADABLE, MISSING = "timed out", "crashed", "unreadable", "missing"
 NOT_YET = "not graded yet"
-ALL = (GRADED, HUMAN, OUT_OF_TIME, BROKEN, UNREADABLE, NOT_YET, MISSING)
+ALL = (GRADED, OUT_OF_TIME, BROKEN, HUMAN, UNREADABLE, NOT_YET, MISSING)
 STATUS_FILE = "status.json"
 PAUSE = 2.0  # seconds between two writings: the file grows with the class
+
+
+def in_order(facts: Iterable[str]) -> tuple[str, ...]:
+    """Return facts once each; that all is graded is said only where nothing else is."""
+    found = [fact for fact in dict.fromkeys(facts) if fact != GRADED] or [GRADED]
+    return tuple(sorted(found, key=lambda fact: ALL.index(fact) if fact in ALL else len(ALL)))
+
+
+def joined(facts: Iterable[str]) -> str:
+    """Return facts as tables show them: "timed out, needs a human"."""
+    return ", ".join(facts)
 
 
 @dataclass
 class Record:
     """How one submission's grading went; the scores themselves are in the gradebook."""
 
-    status: str
+    status: tuple[str, ...]  # facts, in the order of ALL; one may be given as a word
     notes: list[str] = field(default_factory=list)
     content: str = ""  # names what was saved: the result and all that the notebook says
     walled: bool = True  # False: the learner's code ran with the grader's rights
     capped: bool = True  # False: no cap on the memory of all its processes together
+    saved: str = ""  # a digest of the scores as the gradebook had them then
+
+    def __post_init__(self):
+        facts = (self.status,) if isinstance(self.status, str) else tuple(self.status)
+        self.status = in_order(facts)
+
+    @property
+    def word(self) -> str:
+        return joined(self.status)
 
 
 def statuses(course: Course) -> dict[str, dict[str, Record]]:

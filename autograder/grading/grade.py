@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -17,7 +17,11 @@ import nbformat
 from autograder.course.course import Course
 from autograder.course.gradebook import OneGradebook, one_gradebook
 from autograder.course.lateness import settle
+from autograder.course.lock import only_writer
+from autograder.course.private import make_private
+from autograder.course.releases import known_releases
 from autograder.course.repair import repair
+from autograder.course.scores import saved_scores
 from autograder.course.status import (
     BROKEN,
     GRADED,
@@ -29,8 +33,10 @@ from autograder.course.status import (
     statuses,
 )
 from autograder.course.submission import find, read
+from autograder.course.trouble import stop_at
 from autograder.errors import Missing, Unreadable
-from autograder.grading.marks_by_hand import let_stand, marked_answers
+from autograder.grading.agreement import agree
+from autograder.grading.marks_by_hand import Marks
 from autograder.grading.saving import Saver
 from autograder.report.feedback import write_pages
 from autograder.running.in_time import OutOfTime, each_in_time
@@ -50,22 +56,31 @@ class Ready:
     key: str  # of the result: what running it depends on
     content: str  # of what is saved: the result, and all that the notebook says
 
-    def saved(self, course: Course) -> bool:
+    def saved(self, course: Course, old: Record | None, scores: str | None) -> bool:
+        """Say whether this very content is saved; `scores` are what the gradebook has of it."""
         *_, student, lesson, name = self.path.parts
-        return (course.path("autograded", student, lesson) / name).exists()
+        there = (course.path("autograded", student, lesson) / name).exists()
+        if old is None or old.content != self.content:
+            return False
+        return there and bool(old.saved) and old.saved == scores
 
 
 def grade(course: Course, lesson: str, runner: Runner, pages: bool = True) -> dict[str, Record]:
     """Grade everybody's work on one lesson, then write the feedback pages."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all is on the CPU; a GPU's threads forbid to fork
-    course.prepare(lesson)
-    before = statuses(course).get(lesson, {})
-    diary = Diary(course, lesson, before)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(only_writer(course.root, "grade"))
         stack.callback(runner.rest)
+        make_private(course.root, course.is_shared)
+        agree(course, lesson)
+        course.prepare(lesson)
+        marks = _marks(course, lesson)  # before anything is taken back
+        before = statuses(course).get(lesson, {})
+        diary = Diary(course, lesson, before)
         ready = _repair_all(course, lesson, runner, diary)
         gradebook = stack.enter_context(one_gradebook(course))
-        saver = Saver(course, lesson)
+        scores = saved_scores(gradebook, lesson)
+        saver = Saver(course, lesson, marks)
         running = _results(course, lesson, ready, runner)
         try:
             for student, ran in _progress(running, lesson, total=len(ready)):
@@ -73,8 +88,8 @@ def grade(course: Course, lesson: str, runner: Runner, pages: bool = True) -> di
                 if not ran:
                     course.forget(lesson, student, gradebook=gradebook)
                     gradebook.commit()
-                    diary.note(student, Record(BROKEN, [LOST]))
-                elif old and old.content == work.content and work.saved(course):
+                    diary.note(student, Record((BROKEN,), [LOST]))
+                elif old and work.saved(course, old, scores.get(student)):
                     diary.note(student, old)  # nothing it depends on has changed
                 else:
                     record = _save_one(course, student, work, runner.walled, saver, gradebook)
@@ -82,12 +97,22 @@ def grade(course: Course, lesson: str, runner: Runner, pages: bool = True) -> di
                     diary.note(student, record)
         finally:
             diary.write()
+            marks.write()
     diary.complete()
     with course.gradebook() as gradebook:
         settle(course, lesson, gradebook)
     if pages:
         write_feedback(course, lesson, runner.n_jobs)
     return diary.records
+
+
+def _marks(course: Course, lesson: str) -> Marks:
+    """Read the marks that a human gave, and have them in a file before anything is changed."""
+    marks = Marks(course, lesson)
+    with course.gradebook() as gradebook:
+        marks.read(gradebook)
+    marks.write()
+    return marks
 
 
 def _repair_all(course: Course, lesson: str, runner: Runner, diary: Diary) -> dict[str, Ready]:
@@ -106,10 +131,10 @@ def _repair_all(course: Course, lesson: str, runner: Runner, diary: Diary) -> di
         elif isinstance(problem, Missing | Unreadable):
             course.forget(lesson, student)  # no old score stands for a file that is not there
             status = MISSING if isinstance(problem, Missing) else UNREADABLE
-            diary.note(student, Record(status, [str(problem)]))
+            diary.note(student, Record((status,), [str(problem)]))
         elif isinstance(problem, OutOfTime):
             course.forget(lesson, student)
-            diary.note(student, Record(OUT_OF_TIME, [LATE.format(problem)]))
+            diary.note(student, Record((OUT_OF_TIME,), [LATE.format(problem)]))
         else:  # one submission must not stop the others
             diary.note(student, _crash(course, lesson, student, problem))
     return ready
@@ -124,7 +149,7 @@ def _repair_one(
         )
     folder = course.path("submitted", student, lesson)
     path, notes = find(folder, lesson)
-    notebook, mended = repair(read(path), released)
+    notebook, mended = repair(read(path), released, known_releases(course, lesson))
     notes += mended
     target = course.path("repaired", student, lesson)
     shutil.rmtree(target, ignore_errors=True)
@@ -168,10 +193,11 @@ def _crash(
     problem: BaseException,
     gradebook: OneGradebook | None = None,
 ) -> Record:
+    stop_at(problem, course.root)
     course.log.exception("grading %s of %s", lesson, student)
     course.forget(lesson, student, gradebook=gradebook)
     sentence = f"Grading failed ({type(problem).__name__}); nbgrader.log has the details."
-    return Record(BROKEN, [sentence])
+    return Record((BROKEN,), [sentence])
 
 
 def _save_one(
@@ -184,12 +210,13 @@ def _save_one(
 ) -> Record:
     """Let nbgrader put one result into the gradebook; a failure leaves no old score behind."""
     try:
-        marked = marked_answers(course, saver.lesson, student, gradebook)
+        lost = not saved_scores(gradebook, saver.lesson, student)  # or new: then nothing is kept
         course.forget(saver.lesson, student, repaired=False, gradebook=gradebook)
         deaths = saver.save(student, place(course.results, work.key))
-        let_stand(course, saver.lesson, student, gradebook, marked)
+        saver.marks.let_stand(student, gradebook, lost)
+        scores = saved_scores(gradebook, saver.lesson, student)
         gradebook.commit()
-        return _record(work, deaths, walled)
+        return replace(_record(work, deaths, walled), saved=scores.get(student, ""))
     except Exception as problem:  # one submission must not stop the others
         gradebook.rollback()
         made = _crash(course, saver.lesson, student, problem, gradebook)
@@ -219,13 +246,13 @@ def _copy_timestamp(folder: Path, target: Path) -> list[str]:
 
 def _record(work: Ready, deaths: dict[str, str], walled: bool) -> Record:
     """Say how it went: whether a cell, or the code that a check called, timed out or crashed."""
-    status, notes = GRADED, list(work.notes)
+    facts, notes = [GRADED], list(work.notes)
     for name, word in ((TIMED_OUT, OUT_OF_TIME), (CRASHED, BROKEN)):
         cells = [cell for cell, how in deaths.items() if how == name]
         if cells:
             notes.append(f"A cell {word}: {', '.join(cells)}.")
-            status = word
-    return Record(status, notes, work.content, walled)
+            facts.append(word)
+    return Record(tuple(facts), notes, work.content, walled)
 
 
 def write_feedback(course: Course, lesson: str, n_jobs: int) -> dict[str, str]:

@@ -4,6 +4,8 @@ nbgrader opens the gradebook for each of its steps and validates the notebook af
 steps share one connection (course/gradebook.py), and the notebook stays in memory.
 """
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,12 @@ import nbgrader.preprocessors
 from nbconvert.writers import FilesWriter
 from nbformat import NotebookNode
 from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.course.course import Course
+from autograder.grading.marks_by_hand import Marks
 from autograder.running.runner import Ran, kept
 from autograder.wall.session import error
 
@@ -40,13 +44,13 @@ class Take(nbgrader.preprocessors.Execute):
 class Saver(Autograde):
     """nbgrader's converter, told which submission to save, and where its result is kept."""
 
-    def __init__(self, course: Course, lesson: str):
+    def __init__(self, course: Course, lesson: str, marks: Marks):
         config = Config(course.config)
         config.CourseDirectory.submitted_directory = "repaired"
         config.CourseDirectory.assignment_id = lesson
         coursedir = CourseDirectory(config=config)
         super().__init__(coursedir=coursedir, config=config, log=course.log, force=True)
-        self.course, self.lesson = course, lesson
+        self.course, self.lesson, self.marks = course, lesson, marks
         self.executing = Take(parent=self)
         self.writer = FilesWriter(parent=self, config=self.config)
         # not its sanitising steps: repair has put all cells, metadata and locked text in place
@@ -62,11 +66,32 @@ class Saver(Autograde):
         folder = self.course.path("repaired", student, self.lesson)
         self.executing.result = kept(result)
         self.assignments = {str(folder): [str(folder / f"{self.lesson}.ipynb")]}
-        self.convert_notebooks()
+        self.problem: Exception | None = None
+        try:
+            self.convert_notebooks()
+        except NbGraderException as problem:  # which does not say what it came from
+            raise problem from self.problem or problem.__context__
         return self.executing.result.deaths
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        with self._remembered():
+            super().init_assignment(assignment_id, student_id)
+
+    @contextlib.contextmanager
+    def _remembered(self) -> Iterator[None]:
+        """Remember the error that nbgrader is about to write into its log and forget."""
+        try:
+            yield
+        except Exception as problem:
+            self.problem = problem
+            raise
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Read the repaired notebook, take it through all steps, write it."""
+        with self._remembered():
+            self._convert(notebook_filename)
+
+    def _convert(self, notebook_filename: str) -> None:
         resources = self.init_single_notebook_resources(notebook_filename)
         resources |= {"metadata": {}, "output_extension": ".ipynb"}
         text = Path(notebook_filename).read_text(encoding="utf-8")

@@ -6,13 +6,14 @@ from urllib.parse import quote
 
 from autograder.checks.markup import marked
 from autograder.course.course import Course
-from autograder.course.status import HUMAN, statuses
+from autograder.course.status import ALL, HUMAN, statuses
 from autograder.lessons import load
 from autograder.report.diagnoses import Diagnosis, diagnose, slip_texts
 from autograder.report.export import Row, rows
 from autograder.report.svg import histogram, meter
 from autograder.running.side_by_side import UNCAPPED
 from autograder.running.unprotected import UNPROTECTED
+from solutions.whole_file import whole_file
 
 HERE = Path(__file__).parent
 
@@ -27,7 +28,8 @@ def write(course: Course) -> Path:
     body = "".join(parts.values())
     body = body or "<p>Nothing has been graded yet: python -m autograder grade DIR</p>"
     path = course.root / "class_report.html"
-    path.write_text(_page(_contents(list(parts)) + body), encoding="utf-8")
+    with whole_file(path) as part:
+        part.write_text(_page(_contents(list(parts)) + body), encoding="utf-8")
     return path
 
 
@@ -76,15 +78,13 @@ def _uncapped(course: Course, lesson: str) -> str:
 def _summary(found: list[Row], scored: list[Row]) -> str:
     scores = sorted(row.score for row in scored if row.score is not None)
     middle = (scores[(len(scores) - 1) // 2] + scores[len(scores) // 2]) / 2
-    counts = {
-        s: sum(row.status == s for row in found) for s in dict.fromkeys(r.status for r in found)
-    }
+    counts = {fact: n for fact in ALL if (n := sum(fact in row.facts for row in found))}
     listed = ", ".join(f"{escape(status)}: {n}" for status, n in counts.items())
     text = (
         f"{len(scored)} of {len(found)} have a score; the median is {middle:g} of {found[0].max:g}"
     )
-    if waiting := sum(row.status == HUMAN for row in scored):
-        text += f" ({waiting} with a written answer that nobody has marked yet)"
+    if waiting := sum(HUMAN in row.facts for row in scored):
+        text += f" ({waiting} with an answer that waits for a human)"
     shares = [row.score / row.max for row in scored if row.score is not None]
     chart = histogram(shares, "distribution of scores")
     caption = "<figcaption>learners by share of points</figcaption>"

@@ -4,9 +4,21 @@ import csv
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+from autograder.checks.cells import question_of
 from autograder.course.course import Course
 from autograder.course.lateness import Lateness, settle
-from autograder.course.status import GRADED, HUMAN, MISSING, NOT_YET, UNREADABLE, Record, statuses
+from autograder.course.status import (
+    GRADED,
+    HUMAN,
+    MISSING,
+    NOT_YET,
+    UNREADABLE,
+    Record,
+    in_order,
+    joined,
+    statuses,
+)
+from solutions.whole_file import whole_file
 
 
 @dataclass
@@ -18,9 +30,13 @@ class Row:
     score: float | None
     max: float
     auto_score: float | None
-    status: str
+    status: str  # facts, side by side: "timed out, needs a human"
     notes: str
     late: str = ""  # "2 days"; nothing: in time, or nothing is due
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        return tuple(self.status.split(", "))
 
 
 def rows(course: Course, lesson: str) -> list[Row]:
@@ -52,32 +68,47 @@ def rows(course: Course, lesson: str) -> list[Row]:
 def _unrecorded(course: Course, student: str, lesson: str, submission) -> Record:
     """Say how it stands with a work that no grading of ours has recorded."""
     if submission is not None:
-        return Record(GRADED)  # by nbgrader itself
+        return Record((GRADED,))  # by nbgrader itself
     handed_in = any(course.path("submitted", student, lesson).glob("*.ipynb"))
-    return Record(NOT_YET if handed_in else MISSING)
+    return Record((NOT_YET if handed_in else MISSING,))
 
 
 def _row(student: str, lesson: str, most: float, submission, record: Record) -> Row:
     if submission is None:
-        return Row(student, lesson, None, most, None, record.status, " ".join(record.notes))
+        if record.content:  # it was saved once
+            record = Record((NOT_YET,), ["The gradebook does not have it: grade again."])
+        return Row(student, lesson, None, most, None, record.word, " ".join(record.notes))
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
     auto = sum(grade.auto_score or 0.0 for grade in grades)
-    status, notes = record.status, list(record.notes)
-    if status in (MISSING, UNREADABLE):  # graded since, by nbgrader itself
-        status, notes = GRADED, []
-    if submission.needs_manual_grade:
-        notes.append("A written answer waits for a human.")
-        status = HUMAN if status == GRADED else status
+    facts, notes = record.status, list(record.notes)
+    if {MISSING, UNREADABLE} & set(facts):  # graded since, by nbgrader itself
+        facts, notes = (GRADED,), []
+    if waits := _waits(grades):
+        facts, notes = in_order((*facts, HUMAN)), notes + waits
     score, cost = submission.score, submission.late_submission_penalty or 0.0
     if cost:
         notes.append(f"Handed in late: {cost:g} of {score:g} points taken off.")
-    return Row(student, lesson, score - cost, most, auto, status, " ".join(notes))
+    return Row(student, lesson, score - cost, most, auto, joined(facts), " ".join(notes))
+
+
+def _waits(grades: list) -> list[str]:
+    """Say what a human is waited for: a written answer, or an appeal that has to be looked at."""
+    waiting = [grade for grade in grades if grade.needs_manual_grade]
+    written = [grade for grade in waiting if grade.auto_score is None]
+    appeals = [question_of(g.name) for g in waiting if g.auto_score is not None]
+    notes = ["A written answer waits for a human."] if written else []
+    if appeals:
+        notes.append(
+            f"The answer was marked by hand and has changed since: {', '.join(appeals)}. "
+            "Look at the mark again."
+        )
+    return notes
 
 
 def write_csv(course: Course) -> Path:
     """Write grades.csv, which a spreadsheet may open without running anything."""
     path = course.root / "grades.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow([field.name.replace("_", " ") for field in fields(Row)])
         for lesson in course.lessons:

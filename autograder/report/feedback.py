@@ -42,6 +42,7 @@ MAX_COLOURED = 100_000  # characters of a code cell that are coloured
 SECONDS = 30.0  # for a page; an honest one takes a tenth of a second
 SIMPLER = "Drawing this page in full failed ({}): text and code are shown as they were written."
 SHORT = "This page could not be drawn ({}). The scores below are what was recorded."
+BY_HAND = "(given by hand; the card below shows what the machine found)"
 
 
 class Grades(GetGrades):
@@ -53,6 +54,8 @@ class Grades(GetGrades):
     def preprocess(self, nb, resources: dict):
         self.found: list[tuple[str, float | None]] = []
         resources["nbgrader"]["graded"] = self.found
+        self.by_hand: list[str] = []
+        resources["nbgrader"]["by_hand"] = self.by_hand
         return super().preprocess(nb, resources)
 
     def _get_score(self, cell, resources: dict) -> None:
@@ -63,6 +66,8 @@ class Grades(GetGrades):
         # a mark of an earlier attempt counts until a human has looked again
         waits = grade.needs_manual_grade and grade.manual_score is None
         self.found.append((name, grade.max_score if waits else None))
+        if grade.manual_score is not None and grade.auto_score is not None:
+            self.by_hand.append(name)
 
 
 def _told_apart(html: str, about: dict) -> str:
@@ -79,9 +84,18 @@ def _told_apart(html: str, about: dict) -> str:
             heading = rf'(<a name="{name}"></a>.*?)Score: \S+ / \S+'
             html = re.sub(heading, rf"\g<1>{told}", html, count=1, flags=re.DOTALL)
             open_points += waiting
+    html = _given_by_hand(html, about["by_hand"])
     if open_points:
         total = r"(<h4>[^<]*)\)</h4>"
         html = re.sub(total, rf"\g<1>, and {WAITING.format(open_points)})</h4>", html, count=1)
+    return html
+
+
+def _given_by_hand(html: str, names: list[str]) -> str:
+    """Say whose the score is where a human overrode the machine's, which the card still shows."""
+    for name in names:
+        heading = rf'(<a name="{name}"></a>.*?Score: [\d.]+ / [\d.]+)'
+        html = re.sub(heading, rf"\g<1> {BY_HAND}", html, count=1, flags=re.DOTALL)
     return html
 
 

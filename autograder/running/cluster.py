@@ -48,6 +48,10 @@ class Cluster:
     def __init__(self, address: str, timeout: float = 30, total: float = 300):
         self.address, self.timeout, self.total, self.n_jobs = address, timeout, total, cores()
 
+    def meet(self) -> None:
+        """Say at once whether there is a cluster, also where all results are kept already."""
+        _connect(self.address).close()
+
     def settings(self, seed: str) -> Settings:
         return Settings(seed, self.timeout, self.total)
 
@@ -78,12 +82,17 @@ def _connect(address: str) -> "Client":
         ) from None
     try:
         client = Client(address, timeout=CONNECT, set_as_default=False)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, TypeError) as problem:  # the last: tls:// without a key
         raise CourseError(
-            f"No Dask scheduler answers at {address} ({problem or type(problem).__name__})."
+            f"No Dask scheduler answers at {address} ({problem or type(problem).__name__}). Start "
+            "one, or leave --cluster out. Nothing was graded."
         ) from None
     if not client.scheduler_info()["workers"]:
-        print(f"The scheduler at {address} has no workers yet; waiting for the first.")
+        print(
+            f"The scheduler at {address} has no workers yet: nothing runs until one comes. "
+            "Ctrl-C stops the waiting; what was graded so far is kept.",
+            flush=True,
+        )
     return client
 
 

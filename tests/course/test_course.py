@@ -15,9 +15,10 @@ from submissions import LESSON, cell, code, honest, place, released
 from autograder.__main__ import main
 from autograder.course.course import CONFIG, Course, init
 from autograder.course.sample import fresh_course, learners, pair_of_slips
-from autograder.errors import CourseError
+from autograder.errors import CourseError, ReleaseError
 from autograder.grading import grade as grading
 from autograder.lessons import load
+from autograder.release import notebooks
 from autograder.report.export import _safe, rows, write_csv
 from autograder.running.side_by_side import SideBySide
 
@@ -95,6 +96,30 @@ def test_init_refuses_a_folder_with_other_things_in_it(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["letters.txt"]
 
 
+def test_init_on_a_broken_exercise_file_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
+    def broken(lesson):
+        raise ReleaseError("exercises/recurrence.md, line 7: this is broken")
+
+    monkeypatch.setattr(notebooks, "author", broken)
+    assert main(["init", str(tmp_path / "course"), LESSON]) == 2
+    assert "line 7: this is broken" in capsys.readouterr().err
+    assert not (tmp_path / "course").exists()
+    monkeypatch.undo()
+    assert main(["init", str(tmp_path / "course"), LESSON]) == 0
+
+
+@pytest.mark.parametrize("stopped_at", ["_make_seed", "remember"])
+def test_an_init_that_was_stopped_is_completed_by_the_next(tmp_path, monkeypatch, stopped_at):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"autograder.course.course.{stopped_at}", stopped)
+    assert main(["init", str(tmp_path / "course"), LESSON]) == 130
+    monkeypatch.undo()
+    assert main(["init", str(tmp_path / "course"), LESSON]) == 0
+    assert Course(tmp_path / "course").lessons == [LESSON]
+
+
 def test_every_submission_ends_with_a_status_and_the_batch_goes_on(course, work):
     wrong = copy.deepcopy(work)
     cell(wrong, "which_line")["source"] = 'which_line = "a"'
@@ -117,7 +142,7 @@ def test_every_submission_ends_with_a_status_and_the_batch_goes_on(course, work)
         "cy": "graded",
         "dan": "unreadable",
         "eve": "unreadable",
-        "fay": "crashed",
+        "fay": "crashed, needs a human",
         "guy[1]": "unreadable",
         "hal": "missing",
     }
@@ -332,7 +357,17 @@ def test_help_lists_every_command():
         [sys.executable, "-m", "autograder", "--help"], capture_output=True, text=True, timeout=60
     )
     assert ran.returncode == 0
-    for name in ["init", "collect", "grade", "report", "export", "demo", "release", "verify"]:
+    for name in [
+        "init",
+        "collect",
+        "grade",
+        "rebuild",
+        "report",
+        "export",
+        "demo",
+        "release",
+        "verify",
+    ]:
         assert f"    {name}" in ran.stdout
 
 

@@ -85,3 +85,31 @@ def test_a_cluster_without_walls_is_refused(tmp_path, capsys):
     command = ["grade", str(course.root), LESSON, "--cluster", "tcp://127.0.0.1:9", "--no-sandbox"]
     assert main(command) == 2
     assert "leave --no-sandbox out" in capsys.readouterr().err
+
+
+def course_with_all_kept(root, monkeypatch):
+    """Return a course that has nothing left to run."""
+    from autograder.course.course import Course
+
+    course = init(root, [LESSON])
+    monkeypatch.setattr(Course, "begun", {LESSON})
+    return course
+
+
+def test_an_address_with_nothing_behind_it_is_told_also_where_nothing_has_to_run(
+    tmp_path, monkeypatch, capsys
+):
+    course = course_with_all_kept(tmp_path / "course", monkeypatch)
+    monkeypatch.setattr(cluster, "CONNECT", 1)
+    assert main(["grade", str(course.root), "--cluster", "tcp://127.0.0.1:9"]) == 2
+    told = capsys.readouterr().err
+    assert "No Dask scheduler answers at tcp://127.0.0.1:9" in told and "Nothing was graded" in told
+
+
+def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch, capsys):
+    course = course_with_all_kept(tmp_path / "course", monkeypatch)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local:
+        command = ["grade", str(course.root), "--cluster", local.scheduler_address]
+        assert main(command) == 0
+    told = capsys.readouterr().out
+    assert "has no workers yet: nothing runs until one comes" in told

@@ -248,7 +248,7 @@ def course(tmp_path_factory):
 @pytest.mark.parametrize("case", FILES, ids=by_name)
 def test_a_file_earns_what_its_answers_deserve(course, case):
     record = course.records[case.name]
-    assert (course.rows[case.name].score, record.status) == (case.score, case.status), record.notes
+    assert (course.rows[case.name].score, record.word) == (case.score, case.status), record.notes
 
 
 def test_pages_and_table_run_nothing_and_tell_no_secret(course):
@@ -287,7 +287,7 @@ def test_every_kind_is_there_and_names_are_unique():
 def test_the_table_of_outcomes_is_what_came_out(graded, course):
     found = {**graded}
     for case in FILES:
-        found[case.name] = (course.rows[case.name].score, course.records[case.name].status)
+        found[case.name] = (course.rows[case.name].score, course.records[case.name].word)
     groups = {title: group.CASES + getattr(group, "FILES", []) for title, group in GROUPS.items()}
     made = table(groups, found)
     if os.environ.get("UPDATE"):
