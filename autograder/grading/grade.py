@@ -194,7 +194,7 @@ def _crash(
     gradebook: OneGradebook | None = None,
 ) -> Record:
     stop_at(problem, course.root)
-    course.log.exception("grading %s of %s", lesson, student)
+    course.log.error("grading %s of %s", lesson, student, exc_info=problem)  # maybe a child's
     course.forget(lesson, student, gradebook=gradebook)
     sentence = f"Grading failed ({type(problem).__name__}); nbgrader.log has the details."
     return Record((BROKEN,), [sentence])
@@ -258,4 +258,6 @@ def _record(work: Ready, deaths: dict[str, str], walled: bool) -> Record:
 def write_feedback(course: Course, lesson: str, n_jobs: int) -> dict[str, str]:
     """Write a page for each graded submission; return whose shows less than it should, and why."""
     graded = sorted(course.root.glob(f"autograded/*/{lesson}/{lesson}.ipynb"))
-    return write_pages(course, lesson, [path.parts[-3] for path in graded], n_jobs)
+    here = set(course.students())  # a folder may be left of one who is not in the course any more
+    students = [path.parts[-3] for path in graded if path.parts[-3] in here]
+    return write_pages(course, lesson, students, n_jobs)

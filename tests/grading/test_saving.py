@@ -54,7 +54,7 @@ def test_what_the_database_refuses_leaves_no_half_and_does_not_stop_the_next(cou
     work = Ready([], course.root / "repaired" / "ada" / LESSON / "x.ipynb", "key", "content")
     with one_gradebook(course) as gradebook:
         record = _save_one(course, "ada", work, True, Refused(gradebook), gradebook)
-        assert record.status == BROKEN and "IntegrityError" in record.notes[0]
+        assert record.status == (BROKEN,) and "IntegrityError" in record.notes[0]
         gradebook.db.add(Student(id="bob"))
         gradebook.commit()
     assert course.students() == ["bob"]

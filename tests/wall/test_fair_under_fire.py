@@ -58,7 +58,7 @@ GROUPS = {
 }
 RUN = [case for group in GROUPS.values() for case in group.CASES]
 FILES = [case for group in (tampering, faulty, slow) for case in group.FILES]
-SECONDS = 3 + int(os.getloadavg()[0])  # a busy machine runs honest code slowly too
+SECONDS = 5 + int(os.getloadavg()[0])  # a busy machine runs honest code slowly too
 TOTAL = 4 + 12 * SECONDS
 # what a page would run; shown as text it has &lt; or &#x27; in it
 ACTIVE = (
