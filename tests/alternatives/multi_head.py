@@ -176,8 +176,10 @@ class MultiHeadAttention__output_projected_by_heads(nn.Module):
         total = 0 if self.out.bias is None else self.out.bias
         for head in range(self.n_head):
             own = slice(head * self.size, head * self.size + self.size)
-            powers = torch.einsum("btd,bsd->bts", q[:, :, own], k[:, :, own]) / math.sqrt(self.size)
-            powers = (powers - powers.amax(-1, keepdim=True)).exp()
+            scores = torch.einsum("btd,bsd->bts", q[:, :, own], k[:, :, own]) / math.sqrt(self.size)
+            if mask is not None:  # a large forbidden score must not be the one subtracted
+                scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+            powers = (scores - scores.amax(-1, keepdim=True)).exp()
             if mask is not None:
                 powers = powers * mask
             weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-20)
